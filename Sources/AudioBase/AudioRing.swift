@@ -5,11 +5,11 @@ import Synchronization
 
 /// A ring buffer of planar frames between one writing and one reading thread, wait-free on both sides.
 ///
-/// Frames are written and read whole. The writer never overwrites unread frames: a block that does not fit is rejected and
-/// counted. After a rejected block all later ones are rejected until the reader has emptied the ring, so that its frames are
-/// always contiguous and the next gap follows them. The *reader* drops the oldest frames: it keeps at most a bound, and after an
-/// overrun discards everything. Every frame offered has a position in one 64-bit count, and a read returns its first position, so
-/// gaps are exact.
+/// The writer never overwrites unread frames: a block that does not fit is rejected and counted. After a rejected block all later
+/// blocks are rejected until the reader has emptied the ring, so that the stored frames are always contiguous and the next gap
+/// follows them. Only the *reader* drops stored frames: a read with a bound discards the oldest frames above the bound, or all
+/// frames if blocks were rejected meanwhile. Every frame offered to the writer has a position in one 64-bit count, and a read
+/// returns the position of its first frame, so that the lengths of gaps are exact.
 ///
 /// The ring owns the memory; ``writer`` and ``reader`` are handles that must not outlive it.
 public final class AudioRing: Sendable {
@@ -37,49 +37,49 @@ public final class AudioRing: Sendable {
     public var channelCount: Int { writer.memory.channelCount }
 }
 
-/// The ring's memory: two cache lines of shared counters, two of private ones, and the samples.
+/// The ring's memory: two blocks of counters that both threads load, two blocks of one thread's own values, and the samples.
 @usableFromInline
-struct AudioRingMemory: @unchecked Sendable {  // each field has one writing thread; what is shared is atomic
-    /// Written by the writer, read by both.
+struct AudioRingMemory: @unchecked Sendable {  // each field has one writing thread; shared fields are atomic
+    /// The counters that the writing thread stores and both threads load.
     @usableFromInline
     struct Offer: ~Copyable {
         @usableFromInline let accepted = Atomic<Int>(0)  // frames stored since the start
         @usableFromInline let rejected = Atomic<Int>(0)  // frames not stored since the start
-        @usableFromInline let rejectedBefore = Atomic<Int>(0)  // of these, those before the newest frame held
+        @usableFromInline let rejectedBefore = Atomic<Int>(0)  // frames not stored before the newest stored one
     }
-    /// Written by the reader, read by both.
+    /// The values that the reading thread stores and both threads load.
     @usableFromInline
     struct Take: ~Copyable {
-        @usableFromInline let taken = Atomic<Int>(0)
-        @usableFromInline let awaited = Atomic<Int>(1)  // frames held for which the reader wants to be woken
+        @usableFromInline let taken = Atomic<Int>(0)  // frames read or discarded since the start
+        @usableFromInline let awaited = Atomic<Int>(1)  // stored frames from which on the reader must be woken
     }
 
     @usableFromInline let offer: UnsafeMutablePointer<Offer>
     @usableFromInline let take: UnsafeMutablePointer<Take>
-    @usableFromInline let takenSeen: UnsafeMutablePointer<Int>  // the writer's last look at `taken`
-    @usableFromInline let overrun: UnsafeMutablePointer<Bool>  // the writer's: rejecting until the ring is empty
-    @usableFromInline let acceptedSeen: UnsafeMutablePointer<Int>  // the reader's last look at `accepted`
-    @usableFromInline let rejectedSeen: UnsafeMutablePointer<Int>  // the reader's: rejected, and in its position
+    @usableFromInline let takenSeen: UnsafeMutablePointer<Int>  // the value of `taken` that the writer loaded last
+    @usableFromInline let overrun: UnsafeMutablePointer<Bool>  // true while blocks are rejected until the ring is empty
+    @usableFromInline let acceptedSeen: UnsafeMutablePointer<Int>  // `accepted` as the reader loaded it last
+    @usableFromInline let rejectedSeen: UnsafeMutablePointer<Int>  // `rejectedBefore` as the reader loaded it last
     @usableFromInline let samples: UnsafeMutablePointer<Float>
     @usableFromInline let capacity: Int
     @usableFromInline let channelCount: Int
     private let base: UnsafeMutableRawPointer
 
     init(channelCount: Int, capacity: Int) {
-        let line = 128  // two cache lines: the prefetcher fetches pairs
-        base = .allocate(byteCount: 4 * line + channelCount * capacity * 4, alignment: line)
+        let linePair = 128  // bytes of two cache lines, which the prefetcher loads together
+        base = .allocate(byteCount: 4 * linePair + channelCount * capacity * 4, alignment: linePair)
         offer = base.bindMemory(to: Offer.self, capacity: 1)
         offer.initialize(to: Offer())
-        take = (base + line).bindMemory(to: Take.self, capacity: 1)
+        take = (base + linePair).bindMemory(to: Take.self, capacity: 1)
         take.initialize(to: Take())
-        takenSeen = (base + 2 * line).bindMemory(to: Int.self, capacity: 1)
+        takenSeen = (base + 2 * linePair).bindMemory(to: Int.self, capacity: 1)
         takenSeen.initialize(to: 0)
-        overrun = (base + 2 * line + 8).bindMemory(to: Bool.self, capacity: 1)
+        overrun = (base + 2 * linePair + 8).bindMemory(to: Bool.self, capacity: 1)
         overrun.initialize(to: false)
-        acceptedSeen = (base + 3 * line).bindMemory(to: Int.self, capacity: 2)
+        acceptedSeen = (base + 3 * linePair).bindMemory(to: Int.self, capacity: 2)
         acceptedSeen.initialize(repeating: 0, count: 2)
         rejectedSeen = acceptedSeen + 1
-        samples = (base + 4 * line).bindMemory(to: Float.self, capacity: channelCount * capacity)
+        samples = (base + 4 * linePair).bindMemory(to: Float.self, capacity: channelCount * capacity)
         samples.initialize(repeating: 0, count: channelCount * capacity)
         self.capacity = capacity
         self.channelCount = channelCount
@@ -92,27 +92,29 @@ struct AudioRingMemory: @unchecked Sendable {  // each field has one writing thr
     }
 }
 
-// Blocks that wrap around the end of the memory. Not inlined, because the other blocks should be fast.
+// Copies blocks that wrap around the end of the memory. Not inlined, so that the code for all other blocks stays fast.
 extension AudioRingMemory {
+    /// Copies frames of `channels`, from frame `offset` on, into the ring's memory from index `at` on.
     @_noLocks @inline(never) @usableFromInline
     func copyInWrapped(_ channels: Channels, frameCount: Int, offset: Int, at: Int) {
-        let first = capacity &- at
+        let countToEnd = capacity &- at
         for c in 0..<channelCount {
             let from = channels[c] + offset
             let to = samples + c &* capacity
-            copySamples(to + at, from, first)
-            copySamples(to, from + first, frameCount &- first)
+            copySamples(to + at, from, countToEnd)
+            copySamples(to, from + countToEnd, frameCount &- countToEnd)
         }
     }
 
+    /// Copies frames of the ring's memory, from index `at` on, into `channels` from frame `offset` on.
     @_noLocks @inline(never) @usableFromInline
     func copyOutWrapped(_ channels: Channels, frameCount: Int, offset: Int, at: Int) {
-        let first = capacity &- at
+        let countToEnd = capacity &- at
         for c in 0..<channelCount {
             let to = channels[c] + offset
             let from = samples + c &* capacity
-            copySamples(to, from + at, first)
-            copySamples(to + first, from, frameCount &- first)
+            copySamples(to, from + at, countToEnd)
+            copySamples(to + countToEnd, from, frameCount &- countToEnd)
         }
     }
 }
@@ -130,9 +132,9 @@ extension AudioRing {
 
         /// Writes a block completely or not at all.
         /// - Parameters:
-        ///   - channels: at least as many as the ring has; others are ignored.
-        ///   - offset: the first frame to write.
-        /// - Returns: true if it was stored. Otherwise its frames are a gap that the reader reports.
+        ///   - channels: at least as many as the ring has; further ones are ignored.
+        ///   - offset: the first frame of `channels` to write.
+        /// - Returns: true if the block was stored. Otherwise the block's frames are a gap that the reader reports.
         @_noLocks @inlinable @discardableResult
         public func write(_ channels: Channels, frameCount: Int, offset: Int = 0) -> Bool {
             let m = memory
@@ -155,22 +157,22 @@ extension AudioRing {
                         m.offer.pointee.rejected.load(ordering: .relaxed), ordering: .relaxed)
                 }
             }
-            let at = accepted & (m.capacity &- 1)
-            if frameCount <= m.capacity &- at {
+            let startIndex = accepted & (m.capacity &- 1)
+            if frameCount <= m.capacity &- startIndex {
                 var c = 0
                 while c < m.channelCount {
-                    copySamples(m.samples + (c &* m.capacity &+ at), channels[c] + offset, frameCount)
+                    copySamples(m.samples + (c &* m.capacity &+ startIndex), channels[c] + offset, frameCount)
                     c &+= 1
                 }
             } else {
-                m.copyInWrapped(channels, frameCount: frameCount, offset: offset, at: at)
+                m.copyInWrapped(channels, frameCount: frameCount, offset: offset, at: startIndex)
             }
             m.offer.pointee.accepted.store(accepted &+ frameCount, ordering: .releasing)
             return true
         }
 
-        /// Counts frames that never came (a device's xrun) as a gap. Stored frames can still be read; until they are, blocks are
-        /// rejected, since a gap can only follow all stored frames.
+        /// Counts frames that never came (a device's xrun) as a gap. Stored frames can still be read. Until all of them are, new
+        /// blocks are rejected, since a gap can only follow all stored frames.
         @_noLocks @inlinable
         public func skip(_ frameCount: Int) {
             guard frameCount > 0 else { return }
@@ -179,7 +181,7 @@ extension AudioRing {
             memory.offer.pointee.rejected.store(rejected &+ frameCount, ordering: .releasing)
         }
 
-        /// The stored frames that were not read yet, at least.
+        /// The number of stored frames that are neither read nor discarded yet; the reader may lower it at any moment.
         @inlinable
         public var heldFrames: Int {
             @_noLocks get {
@@ -188,8 +190,8 @@ extension AudioRing {
             }
         }
 
-        /// Returns true if the frames that the reader awaits are stored, so that it must be woken. Call it after a write. Either
-        /// this call or the reader's own check of ``Reader/heldFrames`` sees the frames.
+        /// True if as many frames are stored as the reader awaits, so that the reader must be woken. Check this after each write:
+        /// either this check or the reader's own check of ``Reader/heldFrames`` sees the frames.
         @inlinable
         package var hasAwaited: Bool {
             @_noLocks get {
@@ -204,8 +206,8 @@ extension AudioRing {
     public struct Slice: BitwiseCopyable, Sendable {
         /// The number of frames read, without a gap.
         public var frameCount: Int
-        /// The position of the first frame among all frames ever offered. It exceeds the end of the last read by exactly the
-        /// number of lost frames.
+        /// The position of the first frame read, among all frames ever offered to the writer. It exceeds the end of the last read
+        /// by exactly the number of frames that were rejected or discarded between.
         public var position: Int
 
         @inlinable @_noLocks
@@ -219,43 +221,44 @@ extension AudioRing {
     public struct Reader: Sendable {
         @usableFromInline let memory: AudioRingMemory
 
-        /// Discards frames above the bound, then reads up to `frameCount` frames, the oldest first.
+        /// Discards stored frames above the bound, if there is one, then reads up to `frameCount` frames, the oldest first.
         /// - Parameters:
-        ///   - channels: at least as many as the ring has; others are not changed. Memory beyond the read frames is not changed.
-        ///   - bound: the maximum stored frames. If there are more, the oldest are discarded, or all of them after an overrun, as
-        ///     they are then as old as the ring is long.
+        ///   - channels: at least as many as the ring has; further ones are not changed. Memory beyond the read frames is not
+        ///     changed.
+        ///   - bound: the maximum stored frames before the read. If there are more, the oldest are discarded. If blocks were
+        ///     rejected meanwhile, all are discarded: they are then as old as the ring is long.
         @_noLocks @inlinable
         public func read(_ channels: Channels, frameCount: Int, offset: Int = 0, holdingAtMost bound: Int = .max)
             -> Slice
         {
             let m = memory
             var taken = m.take.pointee.taken.load(ordering: .relaxed)
-            var held = m.acceptedSeen.pointee &- taken
-            if held < frameCount || bound != .max {
-                held = refresh(taken)
-                if held > bound {
-                    let pending = m.offer.pointee.rejected.load(ordering: .acquiring) != m.rejectedSeen.pointee
-                    let excess = pending ? held : held &- bound
+            var storedCount = m.acceptedSeen.pointee &- taken
+            if storedCount < frameCount || bound != .max {
+                storedCount = refresh(taken)
+                if storedCount > bound {
+                    let isOverrun = m.offer.pointee.rejected.load(ordering: .acquiring) != m.rejectedSeen.pointee
+                    let excess = isOverrun ? storedCount : storedCount &- bound
                     taken &+= excess
-                    held &-= excess
+                    storedCount &-= excess
                 }
             }
-            let count = min(held, frameCount)
-            let at = taken & (m.capacity &- 1)
-            if count <= m.capacity &- at {
+            let count = min(storedCount, frameCount)
+            let startIndex = taken & (m.capacity &- 1)
+            if count <= m.capacity &- startIndex {
                 var c = 0
                 while c < m.channelCount {
-                    copySamples(channels[c] + offset, m.samples + (c &* m.capacity &+ at), count)
+                    copySamples(channels[c] + offset, m.samples + (c &* m.capacity &+ startIndex), count)
                     c &+= 1
                 }
             } else {
-                m.copyOutWrapped(channels, frameCount: count, offset: offset, at: at)
+                m.copyOutWrapped(channels, frameCount: count, offset: offset, at: startIndex)
             }
             m.take.pointee.taken.store(taken &+ count, ordering: .releasing)
             return Slice(frameCount: count, position: taken &+ m.rejectedSeen.pointee)
         }
 
-        /// Discards up to `frameCount` frames, the oldest first. Returns their number.
+        /// Discards up to `frameCount` frames, the oldest first. Returns the number of frames discarded.
         @_noLocks @inlinable @discardableResult
         public func discard(_ frameCount: Int) -> Int {
             let m = memory
@@ -265,20 +268,20 @@ extension AudioRing {
             return count
         }
 
-        /// Sets the number of stored frames from which on the reader must be woken; at first 1. Before sleeping check
-        /// ``heldFrames`` after this call and ``Wakeup/prepareToSleep()``.
+        /// Sets the number of stored frames from which on the reader must be woken; at first 1. Before the reader sleeps,
+        /// it must check ``heldFrames`` once more, after this call and after ``Wakeup/prepareToSleep()``.
         @_noLocks @inlinable
         package func await(_ frameCount: Int) {
             memory.take.pointee.awaited.store(frameCount, ordering: .relaxed)
         }
 
-        /// The frames that can be read without a gap.
+        /// The number of stored frames; no gap lies between them.
         @inlinable
         public var heldFrames: Int {
             @_noLocks get { refresh(memory.take.pointee.taken.load(ordering: .relaxed)) }
         }
 
-        /// The number of all frames ever offered, stored or not.
+        /// The number of all frames ever offered to the writer, stored or not.
         @inlinable
         package var offeredFrames: Int {
             @_noLocks get {
@@ -288,8 +291,8 @@ extension AudioRing {
             }
         }
 
-        /// Reads the writer's counters. Frames after a gap are only stored in an empty ring, so `rejectedBefore` cannot change
-        /// while any are stored, and one value applies to all.
+        /// Loads the writer's counters. Returns the number of stored frames after the first `taken` ones. Frames after a gap are
+        /// only stored in an empty ring, so `rejectedBefore` cannot change while frames are stored: one value applies to all.
         @_noLocks @inlinable
         func refresh(_ taken: Int) -> Int {
             let accepted = memory.offer.pointee.accepted.load(ordering: .acquiring)

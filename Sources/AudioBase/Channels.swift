@@ -18,34 +18,35 @@ package func moveSamples(_ to: UnsafeMutablePointer<Float>, _ from: UnsafePointe
 @_noLocks @inlinable
 public func clearSamples(_ samples: UnsafeMutablePointer<Float>, _ count: Int) { earshot_zero(samples, count &* 4) }
 
-/// Copies `count` samples that are `stride` apart, with 0 for NaN and infinity. Returns the number of samples replaced.
+/// Copies `count` samples that lie `stride` samples apart in `from`; NaN and infinity become 0. Returns the number of samples
+/// replaced.
 package func copyFiniteSamples(
     _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, stride: Int = 1
 ) -> Int {
-    var faults = 0
+    var replacedCount = 0
     for i in 0..<count {
         let sample = from[i &* stride]
         let isFinite = sample.isFinite
         to[i] = isFinite ? sample : 0
-        faults &+= isFinite ? 0 : 1
+        replacedCount &+= isFinite ? 0 : 1
     }
-    return faults
+    return replacedCount
 }
 
 /// Returns the number of samples beyond full scale, which is −1 to 1.
 package func countBeyondFullScale(_ samples: UnsafePointer<Float>, _ count: Int) -> Int {
-    var beyond: Int32 = 0
+    var overloadCount: Int32 = 0
     var i = 0
-    while i < count {  // the check in a loop over a range prevents vector instructions
-        beyond &+= samples[i].magnitude > 1 ? 1 : 0
+    while i < count {  // the checks of a `for` loop would prevent vector instructions
+        overloadCount &+= samples[i].magnitude > 1 ? 1 : 0
         i &+= 1
     }
-    return Int(beyond)
+    return Int(overloadCount)
 }
 
 /// The buffers of a block of planar audio, one pointer for each channel, all with the same number of frames.
 ///
-/// A view: it owns nothing and is valid as long as its memory, in a render callback until that returns.
+/// A view: it owns no memory. It is valid as long as the memory exists; in a render callback, until the callback returns.
 @frozen
 public struct Channels: BitwiseCopyable {
     /// The pointers, one for each channel.
@@ -69,7 +70,7 @@ public struct Channels: BitwiseCopyable {
     }
 }
 
-/// A read-only view of ``Channels`` whose samples others read too.
+/// A read-only view of ``Channels``, for samples that have several readers.
 @frozen
 public struct ReadOnlyChannels: BitwiseCopyable {
     @usableFromInline let channels: Channels
@@ -90,10 +91,10 @@ public struct ReadOnlyChannels: BitwiseCopyable {
 /// The memory of a block of planar audio.
 ///
 /// Created and freed on the control thread; the render thread gets ``channels``.
-public final class AudioBuffer: @unchecked Sendable {  // immutable but for the samples, which one thread at a time uses
+public final class AudioBuffer: @unchecked Sendable {  // immutable except the samples, which one thread at a time uses
     /// The capacity of each channel in frames.
     public let frameCapacity: Int
-    /// The view of the memory.
+    /// The view of this memory, for the render thread.
     public let channels: Channels
     private let samples: UnsafeMutablePointer<Float>
     private let pointers: UnsafeMutablePointer<UnsafeMutablePointer<Float>>

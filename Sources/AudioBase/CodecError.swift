@@ -4,7 +4,7 @@
 public enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The codec does not support the rate, channel count, bit rate or the like; `detail` says what it supports.
     case unsupportedFormat(codec: String, detail: String)
-    /// The library on this machine was built without the codec.
+    /// The libavcodec on this machine was built without the codec.
     case codecMissing(codec: String)
     /// The decoder's configuration, from the session description, is unusable.
     case badConfiguration(codec: String, detail: String)
@@ -12,7 +12,7 @@ public enum CodecError: Error, Hashable, Sendable, CustomStringConvertible {
     case badPacket(codec: String, detail: String)
     /// A block was passed after the encoder was flushed.
     case encoderFinished(codec: String)
-    /// The library failed for an unknown reason; `code` is the library's.
+    /// A call of the codec's library failed for an unknown reason; `code` is the library's error code.
     case libraryFailure(codec: String, call: String, code: Int)
 
     /// One sentence that says what happened.

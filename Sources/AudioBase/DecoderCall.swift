@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A packet for a ``RenderDecoder``, and the memory for its sound.
+/// A packet for a ``RenderDecoder``, and the memory for the decoded sound.
 @frozen
 package struct DecoderCall: BitwiseCopyable {
     /// The payload; nil to conceal frames.
     package var bytes: UnsafePointer<UInt8>?
-    /// The bytes of the payload.
+    /// The length of the payload in bytes.
     package var byteCount: Int
     /// The stream's frame at which the packet begins.
     package var position: Int
-    /// The frames of the packet by its header, or the frames to conceal or recover.
+    /// The number of frames to decode, by the packet's header, or to conceal, or to recover from a copy.
     package var frameCount: Int
-    /// The memory for the sound, from its start.
+    /// The memory for the decoded sound, which is written from the memory's first frame on.
     package var output: Channels
     /// The capacity of `output` in frames.
     package var capacity: Int

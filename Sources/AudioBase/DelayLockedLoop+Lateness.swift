@@ -3,26 +3,27 @@
 import CEarshotRealtime
 
 extension DelayLockedLoop {
-    /// Estimates the offset between the line, which runs through the mean call, and the true times from the residuals.
+    /// Estimates from the calls' residuals how much earlier the true times are than the line, which runs through the mean of the
+    /// calls' times.
     struct Lateness: BitwiseCopyable, Sendable {
         /// The offset of the true times from the line in seconds; 0 or negative.
         private(set) var floor = 0.0
-        private var count = 0.0
-        private var first = 0.0  // means of the residuals' powers
-        private var second = 0.0
-        private var third = 0.0
+        private var residualCount = 0.0
+        private var meanResidual = 0.0  // a weighted mean: recent calls count most
+        private var meanSquare = 0.0
+        private var meanCube = 0.0
         private var window = Window()
-        private var minimum = 0.0  // mean of the last windows' minima
-        private var minimumTime = 0.0  // mean of their times
-        private var windowCount = 0.0
-        private static let memory = 8.0
+        private var minimum = 0.0  // mean of the last four windows' least residuals, in seconds
+        private var minimumTime = 0.0  // mean of those minima's times, in seconds since the last call; negative
+        private var windowCount = 0.0  // at most 4
+        private static let memorySeconds = 8.0
 
-        /// A window of half a second, or of 16 calls if they are rare.
+        /// The least residual in half a second, or in 16 calls if these take longer.
         private struct Window: BitwiseCopyable {
-            var minimum = 1.0  // against the line as it is now
-            var minimumTime = 0.0  // seconds since then; negative
-            var count = 0.0
-            var age = 0.0
+            var minimum = 1.0  // the least residual, in seconds after the present line
+            var minimumTime = 0.0  // the minimum's time, in seconds since the last call; negative
+            var callCount = 0.0
+            var duration = 0.0
 
             @_noLocks init() {}
         }
@@ -30,7 +31,7 @@ extension DelayLockedLoop {
         @_noLocks
         init() {}
 
-        /// Restarts with a new line; the jitter is kept.
+        /// Restarts with a new line; the statistics of the jitter are kept.
         @_noLocks
         mutating func restart() {
             window = Window()
@@ -38,7 +39,8 @@ extension DelayLockedLoop {
             floor = 0
         }
 
-        /// Adds a call's residual, after the line was moved by `shift` and turned by `turn` at that call.
+        /// Adds a call's residual in seconds, after the line was moved by `shift` seconds and its slope changed by `turn` at that
+        /// call.
         @_noLocks
         mutating func update(elapsed: Double, shift: Double, turn: Double, residual: Double) {
             follow(elapsed: elapsed, shift: shift, turn: turn)
@@ -46,14 +48,14 @@ extension DelayLockedLoop {
                 window.minimum = residual
                 window.minimumTime = 0
             }
-            window.count += 1
-            window.age += elapsed
-            if window.age >= 0.5, window.count >= 16 { endWindow() }
-            let isLateOnly = addToMoments(residual, elapsed: elapsed)
-            floor = windowCount > 0 ? isLateOnly * min(0, minimum) : 0
+            window.callCount += 1
+            window.duration += elapsed
+            if window.duration >= 0.5, window.callCount >= 16 { endWindow() }
+            let oneSidedness = addToMoments(residual, elapsed: elapsed)
+            floor = windowCount > 0 ? oneSidedness * min(0, minimum) : 0
         }
 
-        /// Converts the residuals to the new line.
+        /// Converts the stored minima to the line that has been moved and turned.
         @_noLocks
         private mutating func follow(elapsed: Double, shift: Double, turn: Double) {
             window.minimumTime -= elapsed
@@ -65,28 +67,30 @@ extension DelayLockedLoop {
         @_noLocks
         private mutating func endWindow() {
             windowCount = min(4, windowCount + 1)
-            // The minimum of n exponential delays is itself late by an n-th of their mean.
-            let unbiased = window.minimum * (1 + 1 / window.count)
+            // The minimum of n exponential delays is itself late: on average by an n-th of the mean delay.
+            let unbiased = window.minimum * (1 + 1 / window.callCount)
             minimum += (unbiased - minimum) / windowCount
             minimumTime += (window.minimumTime - minimumTime) / windowCount
             window = Window()
         }
 
-        /// Returns 0 for symmetric jitter and 1 for jitter that is only ever late.
+        /// Adds a residual to the moments. Returns 0 for symmetric jitter, up to 1 for jitter that is only ever late; less while
+        /// few residuals are known.
         @_noLocks
         private mutating func addToMoments(_ residual: Double, elapsed: Double) -> Double {
-            count += 1
-            let reach = count > 16 ? 4 * earshot_sqrt(max(0, second - first * first)) : 0.001
-            let x = max(first - reach, min(first + reach, residual))  // one stall shall not pass for skewness
-            let share = max(1 / count, elapsed / (Self.memory + elapsed))
-            first += share * (x - first)
-            second += share * (x * x - second)
-            third += share * (x * x * x - third)
-            let variance = max(0, second - first * first)
+            residualCount += 1
+            let reach = residualCount > 16 ? 4 * earshot_sqrt(max(0, meanSquare - meanResidual * meanResidual)) : 0.001
+            // Limited, because a single stall must not look like skewness.
+            let bounded = max(meanResidual - reach, min(meanResidual + reach, residual))
+            let weight = max(1 / residualCount, elapsed / (Self.memorySeconds + elapsed))
+            meanResidual += weight * (bounded - meanResidual)
+            meanSquare += weight * (bounded * bounded - meanSquare)
+            meanCube += weight * (bounded * bounded * bounded - meanCube)
+            let variance = max(0, meanSquare - meanResidual * meanResidual)
             guard variance > 0 else { return 0 }
-            let central = third - first * (3 * second - 2 * first * first)
-            let skewness = central / (variance * earshot_sqrt(variance))
-            return max(0, min(1, (skewness - 0.4) / 0.6)) * min(1, count / 128)
+            let centralMoment = meanCube - meanResidual * (3 * meanSquare - 2 * meanResidual * meanResidual)
+            let skewness = centralMoment / (variance * earshot_sqrt(variance))
+            return max(0, min(1, (skewness - 0.4) / 0.6)) * min(1, residualCount / 128)
         }
     }
 }

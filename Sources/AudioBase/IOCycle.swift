@@ -2,25 +2,25 @@
 
 import CEarshotRealtime
 
-/// One call of a device: a captured block, memory for a rendered one, and their times at the converters.
+/// One call of a device's callback: a captured block, the memory for a rendered block, and the blocks' times at the converters.
 ///
-/// It exists during the call, on the device's thread.
+/// A cycle exists only during the call, on the device's thread.
 @frozen
 public struct IOCycle: BitwiseCopyable {
-    /// The frames of this call, in both directions; may differ from call to call.
+    /// The number of frames in this call, the same for input and output; may differ from call to call.
     public var frameCount: Int
     /// The device's frame counter at the first frame of this call. It includes frames that the device skipped (an xrun).
     public var sampleTime: Int64
     /// The due time of this call, smoothed by a delay-locked loop: the nominal start of the cycle.
     public var hostTime: HostTime
-    /// The seconds from an input converter to the start of the cycle with the sample.
+    /// The seconds from a sample's time at the input converter to the start of the cycle that delivers the sample.
     public var inputLatency: Double
-    /// The seconds from the start of the cycle that renders a sample to the output converter.
+    /// The seconds from the start of the cycle that renders a sample to the sample's time at the output converter.
     public var outputLatency: Double
-    /// The maximum frames of a call, JACK's limit; the remainder of a longer one is silent.
+    /// The maximum frames that a callback must handle, which is JACK's limit; frames of a longer call beyond it may be silent.
     @inlinable
     public static var maximumFrameCount: Int { @_noLocks get { 8_192 } }
-    /// The captured block; `count` is 0 without an input.
+    /// The captured block; without an input it has 0 channels.
     public var input: Channels
     /// The memory to render into; silenced by the device before the call.
     public var output: Channels
@@ -43,8 +43,8 @@ public struct IOCycle: BitwiseCopyable {
 
 /// A render callback: a C function and its memory.
 ///
-/// A pair of pointers, not a closure: a call neither retains nor allocates, and a `@_noLocks` function may make it. The function
-/// must follow the rules of the render thread: never wait, allocate, free, log or throw.
+/// The callback is a pair of pointers, not a closure, so that a call neither retains nor allocates, and is allowed in a
+/// `@_noLocks` function. The C function must follow the rules of the render thread: never wait, allocate, free, log or throw.
 public struct RenderCallback: @unchecked Sendable {  // the owner keeps the context alive while the device runs
     /// Receives the context and an ``IOCycle``.
     public typealias Function = @convention(c) (UnsafeMutableRawPointer?, UnsafeRawPointer?) -> Void
@@ -58,7 +58,7 @@ public struct RenderCallback: @unchecked Sendable {  // the owner keeps the cont
         self.context = context
     }
 
-    /// Calls the function; RealtimeSanitizer checks the call in its builds.
+    /// Calls the function. In builds with RealtimeSanitizer the sanitizer checks the call.
     @_noLocks
     public func callAsFunction(_ cycle: inout IOCycle) {
         withUnsafePointer(to: &cycle) { earshot_render(function, context, UnsafeRawPointer($0)) }

@@ -4,12 +4,12 @@ import Synchronization
 
 /// Passes the newest of a stream of small values from one thread to another, wait-free on both sides.
 ///
-/// A triple buffer: the writer and the reader each have a slot, and the third is exchanged. Older values are overwritten;
-/// ``MessageQueue`` passes all values.
-public final class LatestValue<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {  // `middle` hands slots over
+/// A triple buffer: the writer and the reader each own one of three slots, and each exchanges its own slot for the third. Older
+/// values are overwritten; ``MessageQueue`` passes all values.
+public final class LatestValue<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {  // `middle` exchanges slots
     @usableFromInline let slots: UnsafeMutablePointer<Value>
-    @usableFromInline let middle: UnsafeMutablePointer<Atomic<Int>>  // slot index, plus 4 when not looked at yet
-    @usableFromInline let own: UnsafeMutablePointer<Int>
+    @usableFromInline let middle: UnsafeMutablePointer<Atomic<Int>>  // the free slot's index, plus 4 if not loaded yet
+    @usableFromInline let own: UnsafeMutablePointer<Int>  // the index of the writer's slot, then of the reader's
 
     /// - Parameter initial: the value before the first one is stored.
     public init(_ initial: Value) {
@@ -29,7 +29,7 @@ public final class LatestValue<Value: BitwiseCopyable & Sendable>: @unchecked Se
         own.deallocate()
     }
 
-    /// The writer's handle; must not outlive the box.
+    /// The writer's handle; must not outlive this object.
     public var writer: Writer { Writer(slots: slots, middle: middle, own: own) }
 
     /// The handle of the writing thread.
@@ -59,7 +59,7 @@ public final class LatestValue<Value: BitwiseCopyable & Sendable>: @unchecked Se
     @inlinable
     public func load() -> Value { reader.load() }
 
-    /// The reader's handle, for a render thread; must not outlive the box.
+    /// The reader's handle, for a render thread; must not outlive this object.
     @inlinable public var reader: Reader { Reader(slots: slots, middle: middle, own: own) }
 
     /// The handle of the reading thread.

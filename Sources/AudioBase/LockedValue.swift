@@ -3,7 +3,7 @@
 import CEarshotRealtime
 import Synchronization
 
-/// A `Mutex` that the thread sanitizer understands: it does not know Swift's own, and would report false races.
+/// A `Mutex` for which the thread sanitizer reports no false races; the sanitizer does not know Swift's `Mutex`.
 ///
 /// For threads that may wait; never on a render thread.
 package struct LockedValue<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  // the mutex guards `Value`
@@ -13,7 +13,7 @@ package struct LockedValue<Value: ~Copyable>: ~Copyable, @unchecked Sendable {  
     /// An object whose address identifies the lock for the sanitizer.
     private final class Mark: Sendable {}
 
-    /// Creates a lock with its value.
+    /// Creates a lock that guards a value.
     package init(_ value: consuming sending Value) { mutex = Mutex(value) }
 
     /// Calls `body` with exclusive access to the value.

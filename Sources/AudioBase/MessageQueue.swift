@@ -9,7 +9,7 @@ public final class MessageQueue<Element: BitwiseCopyable & Sendable>: Sendable {
     /// The writer's handle; must not outlive the queue.
     public let writer: Writer
 
-    /// - Parameter capacity: rounded up to a power of two; at least 2.
+    /// - Parameter capacity: the maximum number of records, rounded up to a power of two; at least 2.
     public init(capacity: Int) {
         writer = Writer(capacity: max(2, 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount)))
     }
@@ -17,10 +17,10 @@ public final class MessageQueue<Element: BitwiseCopyable & Sendable>: Sendable {
     deinit { writer.deallocate() }
 
     /// The handle of the writing thread.
-    public struct Writer: @unchecked Sendable {  // `head` has one writing thread, `tail` the other
+    public struct Writer: @unchecked Sendable {  // one thread stores `head`, the other `tail`
         @usableFromInline let elements: UnsafeMutablePointer<Element>
-        @usableFromInline let head: UnsafeMutablePointer<Atomic<Int>>
-        @usableFromInline let tail: UnsafeMutablePointer<Atomic<Int>>
+        @usableFromInline let head: UnsafeMutablePointer<Atomic<Int>>  // records ever pushed
+        @usableFromInline let tail: UnsafeMutablePointer<Atomic<Int>>  // records ever popped
         @usableFromInline let dropped: UnsafeMutablePointer<Atomic<Int>>
         @usableFromInline let capacity: Int
 
@@ -39,16 +39,16 @@ public final class MessageQueue<Element: BitwiseCopyable & Sendable>: Sendable {
             head.deallocate()
         }
 
-        /// Appends a record, or drops and counts it. Safe on the render thread.
+        /// Appends a record. If the queue is full, drops and counts the record, and returns false. Safe on the render thread.
         @inlinable @discardableResult
         public func push(_ element: Element) -> Bool {
-            let at = head.pointee.load(ordering: .relaxed)
-            guard at &- tail.pointee.load(ordering: .acquiring) < capacity else {
+            let pushedCount = head.pointee.load(ordering: .relaxed)
+            guard pushedCount &- tail.pointee.load(ordering: .acquiring) < capacity else {
                 dropped.pointee.store(dropped.pointee.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
                 return false
             }
-            elements[at & (capacity &- 1)] = element
-            head.pointee.store(at &+ 1, ordering: .releasing)
+            elements[pushedCount & (capacity &- 1)] = element
+            head.pointee.store(pushedCount &+ 1, ordering: .releasing)
             return true
         }
     }
@@ -61,7 +61,7 @@ public final class MessageQueue<Element: BitwiseCopyable & Sendable>: Sendable {
     @inlinable public var reader: Reader { Reader(writer) }
 
     /// The handle of the reading thread.
-    public struct Reader: @unchecked Sendable {  // as the writer
+    public struct Reader: @unchecked Sendable {  // only the reading thread stores `tail`
         @usableFromInline let queue: Writer
 
         @usableFromInline
@@ -70,14 +70,14 @@ public final class MessageQueue<Element: BitwiseCopyable & Sendable>: Sendable {
         /// Removes and returns the oldest record; nil if there is none. Safe on the render thread.
         @inlinable
         public func pop() -> Element? {
-            let at = queue.tail.pointee.load(ordering: .relaxed)
-            guard at != queue.head.pointee.load(ordering: .acquiring) else { return nil }
-            let element = queue.elements[at & (queue.capacity &- 1)]
-            queue.tail.pointee.store(at &+ 1, ordering: .releasing)
+            let poppedCount = queue.tail.pointee.load(ordering: .relaxed)
+            guard poppedCount != queue.head.pointee.load(ordering: .acquiring) else { return nil }
+            let element = queue.elements[poppedCount & (queue.capacity &- 1)]
+            queue.tail.pointee.store(poppedCount &+ 1, ordering: .releasing)
             return element
         }
     }
 
-    /// The records dropped because the queue was full. Any thread.
+    /// The number of records dropped because the queue was full. Safe on any thread.
     public var droppedCount: Int { writer.dropped.pointee.load(ordering: .relaxed) }
 }

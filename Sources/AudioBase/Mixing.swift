@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Each sample is computed alone, by the same products in the same order wherever a block begins; only the meters add up in
-// another order. All functions are inlinable, so that they become vector code in the caller's module too; explicit vectors are
-// used where a plain loop would first compare the buffers' addresses.
+// Each output sample is computed by the same operations in the same order, wherever a block begins; only the sums for meters
+// depend on the division into blocks. All functions are inlinable, so that they become vector code in the caller's module too.
+// Explicit vectors are used where the compiler would first compare the buffers' addresses in a plain loop.
 
 /// Adds samples times a gain to the output. Safe on the render thread. The buffers must not overlap.
 @_noLocks @inlinable
@@ -11,12 +11,12 @@ public func addSamples(
 ) {
     var i = 0
     while i &+ 16 <= count {
-        let (at, x) = (to + i, from + i)
+        let (target, source) = (to + i, from + i)
         let factor = SIMD4(repeating: gain)
-        storeFour(loadFour(at) + loadFour(x) * factor, at)
-        storeFour(loadFour(at + 4) + loadFour(x + 4) * factor, at + 4)
-        storeFour(loadFour(at + 8) + loadFour(x + 8) * factor, at + 8)
-        storeFour(loadFour(at + 12) + loadFour(x + 12) * factor, at + 12)
+        storeFour(loadFour(target) + loadFour(source) * factor, target)
+        storeFour(loadFour(target + 4) + loadFour(source + 4) * factor, target + 4)
+        storeFour(loadFour(target + 8) + loadFour(source + 8) * factor, target + 8)
+        storeFour(loadFour(target + 12) + loadFour(source + 12) * factor, target + 12)
         i &+= 16
     }
     while i < count {
@@ -37,16 +37,16 @@ public func addSamples(
 ) {
     var n = Float(past)
     var i = 0
-    // Two counters: with one, each four frames wait for the addition of the four before. 1.28 x the time of C was measured on an
-    // AMD EPYC. Both count in whole numbers, so the results have the same bits.
+    // Two vectors count the frames. With only one, each four frames would wait for the addition of the four before: 1.28 times
+    // the time of C on an AMD EPYC. Both count in whole numbers, so the results have the same bits.
     var low = SIMD4(n + 1, n + 2, n + 3, n + 4)
     var high = low + 4
     let (start, steps) = (SIMD4(repeating: gain), SIMD4(repeating: step))
-    let whole = count & ~7
-    while i < whole {
-        let (at, x) = (to + i, from + i)
-        storeFour(loadFour(at) + loadFour(x) * (start + low * steps), at)
-        storeFour(loadFour(at + 4) + loadFour(x + 4) * (start + high * steps), at + 4)
+    let vectorizedCount = count & ~7
+    while i < vectorizedCount {
+        let (target, source) = (to + i, from + i)
+        storeFour(loadFour(target) + loadFour(source) * (start + low * steps), target)
+        storeFour(loadFour(target + 4) + loadFour(source + 4) * (start + high * steps), target + 4)
         low += 8
         high += 8
         i &+= 8
@@ -65,16 +65,16 @@ public func scaleSamples(
     _ to: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ count: Int, gain: Float
 ) {
     let factor = SIMD4(repeating: gain)
-    let whole = count & ~15
+    let vectorizedCount = count & ~15
     var i = 0
-    while i < whole {
-        let (at, x) = (to + i, from + i)
-        let (a, b) = (loadFour(x) * factor, loadFour(x + 4) * factor)
-        let (c, d) = (loadFour(x + 8) * factor, loadFour(x + 12) * factor)
-        storeFour(a, at)
-        storeFour(b, at + 4)
-        storeFour(c, at + 8)
-        storeFour(d, at + 12)
+    while i < vectorizedCount {
+        let (target, source) = (to + i, from + i)
+        let (a, b) = (loadFour(source) * factor, loadFour(source + 4) * factor)
+        let (c, d) = (loadFour(source + 8) * factor, loadFour(source + 12) * factor)
+        storeFour(a, target)
+        storeFour(b, target + 4)
+        storeFour(c, target + 8)
+        storeFour(d, target + 12)
         i &+= 16
     }
     while i < count {
@@ -95,15 +95,15 @@ public func scaleSamples(
 ) {
     var n = Float(past)
     var i = 0
-    // Two counters, as in ``addSamples(_:_:_:gain:step:past:)``.
+    // Two vectors count the frames, as in ``addSamples(_:_:_:gain:step:past:)``.
     var low = SIMD4(n + 1, n + 2, n + 3, n + 4)
     var high = low + 4
     let (start, steps) = (SIMD4(repeating: gain), SIMD4(repeating: step))
-    let whole = count & ~7
-    while i < whole {
-        let (at, x) = (to + i, from + i)
-        storeFour(loadFour(x) * (start + low * steps), at)
-        storeFour(loadFour(x + 4) * (start + high * steps), at + 4)
+    let vectorizedCount = count & ~7
+    while i < vectorizedCount {
+        let (target, source) = (to + i, from + i)
+        storeFour(loadFour(source) * (start + low * steps), target)
+        storeFour(loadFour(source + 4) * (start + high * steps), target + 4)
         low += 8
         high += 8
         i &+= 8
@@ -118,8 +118,8 @@ public func scaleSamples(
 
 /// Adds any number of inputs, each times its gain, to the output. Safe on the render thread.
 ///
-/// The result has the same bits as one ``addSamples(_:_:_:gain:)`` after another, in the order of the inputs. The sums of 32 frames
-/// stay in registers until all inputs are added.
+/// The result has the same bits as one ``addSamples(_:_:_:gain:)`` after another, in the order of the inputs. The sums of 32
+/// frames stay in registers until all inputs are added.
 /// - Parameters:
 ///   - to: the output, which must not overlap an input.
 ///   - inputs: as many pointers as `inputCount`.
@@ -132,11 +132,11 @@ package func mixSamples(
 ) {
     var i = 0
     while i &+ 32 <= count {
-        let at = to + i
-        var (a, b) = (loadFour(at), loadFour(at + 4))
-        var (c, d) = (loadFour(at + 8), loadFour(at + 12))
-        var (e, f) = (loadFour(at + 16), loadFour(at + 20))
-        var (g, h) = (loadFour(at + 24), loadFour(at + 28))
+        let target = to + i
+        var (a, b) = (loadFour(target), loadFour(target + 4))
+        var (c, d) = (loadFour(target + 8), loadFour(target + 12))
+        var (e, f) = (loadFour(target + 16), loadFour(target + 20))
+        var (g, h) = (loadFour(target + 24), loadFour(target + 28))
         for k in 0..<inputCount {
             let from = UnsafePointer(inputs[k]) + offset + i
             let gain = SIMD4(repeating: gains[k])
@@ -149,14 +149,14 @@ package func mixSamples(
             g += loadFour(from + 24) * gain
             h += loadFour(from + 28) * gain
         }
-        storeFour(a, at)
-        storeFour(b, at + 4)
-        storeFour(c, at + 8)
-        storeFour(d, at + 12)
-        storeFour(e, at + 16)
-        storeFour(f, at + 20)
-        storeFour(g, at + 24)
-        storeFour(h, at + 28)
+        storeFour(a, target)
+        storeFour(b, target + 4)
+        storeFour(c, target + 8)
+        storeFour(d, target + 12)
+        storeFour(e, target + 16)
+        storeFour(f, target + 20)
+        storeFour(g, target + 24)
+        storeFour(h, target + 28)
         i &+= 32
     }
     if i == count { return }
@@ -179,16 +179,16 @@ func storeFour(_ v: SIMD4<Float>, _ p: UnsafeMutablePointer<Float>) {
 /// Returns the greatest magnitude; 0 without samples. Safe on the render thread.
 @_noLocks @inlinable
 public func peakOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> Float {
-    var (top, other) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
+    var (top, otherTop) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
     var i = 0
     while i &+ 8 <= count {
         let x = magnitudeOfFour(loadFour(from + i))
         let y = magnitudeOfFour(loadFour(from + i + 4))
         top = top.replacing(with: x, where: x .> top)
-        other = other.replacing(with: y, where: y .> other)
+        otherTop = otherTop.replacing(with: y, where: y .> otherTop)
         i &+= 8
     }
-    top = top.replacing(with: other, where: other .> top)
+    top = top.replacing(with: otherTop, where: otherTop .> top)
     var peak = top[0] > top[1] ? top[0] : top[1]
     peak = top[2] > peak ? top[2] : peak
     peak = top[3] > peak ? top[3] : peak
@@ -203,25 +203,25 @@ public func peakOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> Float {
 /// Returns the greatest magnitude and the sum of the squares in one pass, for meters. Safe on the render thread.
 @_noLocks @inlinable
 package func peakAndEnergyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> (peak: Float, energy: Float) {
-    var (top, other) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
-    var (even, odd) = (top, top)
+    var (top, otherTop) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
+    var (evenSums, oddSums) = (top, top)
     var i = 0
     while i &+ 8 <= count {
         let x = loadFour(from + i)
         let y = loadFour(from + i + 4)
         let (a, b) = (magnitudeOfFour(x), magnitudeOfFour(y))
         top = top.replacing(with: a, where: a .> top)
-        other = other.replacing(with: b, where: b .> other)
-        even += x * x
-        odd += y * y
+        otherTop = otherTop.replacing(with: b, where: b .> otherTop)
+        evenSums += x * x
+        oddSums += y * y
         i &+= 8
     }
-    top = top.replacing(with: other, where: other .> top)
-    even += odd
+    top = top.replacing(with: otherTop, where: otherTop .> top)
+    evenSums += oddSums
     var peak = top[0] > top[1] ? top[0] : top[1]
     peak = top[2] > peak ? top[2] : peak
     peak = top[3] > peak ? top[3] : peak
-    var sum = (even[0] + even[1]) + (even[2] + even[3])
+    var sum = (evenSums[0] + evenSums[1]) + (evenSums[2] + evenSums[3])
     while i < count {
         let magnitude = from[i] < 0 ? -from[i] : from[i]
         peak = magnitude > peak ? magnitude : peak
@@ -231,8 +231,8 @@ package func peakAndEnergyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) 
     return (peak, sum)
 }
 
-/// Returns true if every sample of a block is finite. Their sum is, at one addition a sample; only if that overflows is each
-/// sample checked. Safe on the render thread.
+/// Returns true if every sample of a block is finite. The samples are summed first: a finite sum proves that all are finite.
+/// Otherwise each sample is checked, because large finite samples can also overflow the sum. Safe on the render thread.
 @_noLocks @inlinable
 package func areSamplesFinite(_ channels: Channels, _ count: Int) -> Bool {
     if isSumFinite(channels, count) { return true }
@@ -247,7 +247,7 @@ package func areSamplesFinite(_ channels: Channels, _ count: Int) -> Bool {
     return true
 }
 
-/// Returns true if the sum of all samples is finite: then each of them is.
+/// Returns true if the sum of all samples is finite, which proves that every sample is finite.
 @_noLocks @inlinable
 func isSumFinite(_ channels: Channels, _ count: Int) -> Bool {
     var (a, b) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
@@ -284,17 +284,17 @@ func magnitudeOfFour(_ x: SIMD4<Float>) -> SIMD4<Float> {
 /// Returns the sum of the squares. Safe on the render thread.
 @_noLocks @inlinable
 package func energyOfSamples(_ from: UnsafePointer<Float>, _ count: Int) -> Float {
-    var (even, odd) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
+    var (evenSums, oddSums) = (SIMD4<Float>(repeating: 0), SIMD4<Float>(repeating: 0))
     var i = 0
     while i &+ 8 <= count {
         let x = loadFour(from + i)
         let y = loadFour(from + i + 4)
-        even += x * x
-        odd += y * y
+        evenSums += x * x
+        oddSums += y * y
         i &+= 8
     }
-    even += odd
-    var sum = (even[0] + even[1]) + (even[2] + even[3])
+    evenSums += oddSums
+    var sum = (evenSums[0] + evenSums[1]) + (evenSums[2] + evenSums[3])
     while i < count {
         sum += from[i] * from[i]
         i &+= 1

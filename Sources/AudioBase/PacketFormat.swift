@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The format of a stream's packets, with a decoder's configuration: `AudioStreamBasicDescription` and magic cookie.
+/// The format of a stream's packets and the decoder's configuration; in Core Audio an `AudioStreamBasicDescription` and a magic
+/// cookie.
 public struct PacketFormat: Hashable, Sendable {
-    /// The codec of packets.
+    /// A codec of a stream's packets.
     public enum Codec: Hashable, Sendable {
         /// Interleaved samples, little-endian.
         case pcm(SampleType)
@@ -27,8 +28,8 @@ public struct PacketFormat: Hashable, Sendable {
     public let format: AudioFormat
     /// The frames in each packet, at the rate of ``format``; nil if they vary.
     public let framesPerPacket: Int?
-    /// The decoder's configuration. AAC: the AudioSpecificConfig. Vorbis: its three headers, each after two bytes of length,
-    /// big-endian. Opus: the header of its file (RFC 7845, 5.1), or nothing. Otherwise empty.
+    /// The decoder's configuration. AAC: the AudioSpecificConfig. Vorbis: the three headers, each after its length in two bytes,
+    /// big-endian. Opus: the identification header (RFC 7845, 5.1), or empty. Otherwise empty.
     public let configuration: [UInt8]
 
     /// Creates a format.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A codec of live sound for playout. The codec's module adds a static member.
+/// A codec of live sound for playout. The module of each codec adds a static member to this type.
 public struct RenderCodec: Sendable, Equatable {
-    /// The maximum bytes of a payload; nil for a float for each frame and channel.
+    /// The maximum bytes of a packet's payload; nil if a payload has one 32-bit float for each frame and channel.
     package let payloadCapacity: Int?
     /// True if a packet is a block of the sender's device, which may be as short as 64 frames.
     package let packetsAreBlocks: Bool
-    /// The only rate of the codec in hertz; nil for any.
+    /// The only sample rate of the codec in hertz; nil if the codec supports any rate.
     package let sampleRate: Double?
-    /// True if another thread decodes in advance.
+    /// True if a thread other than the render thread decodes packets in advance.
     package let isDecodedAhead: Bool
     private let maker: any RenderDecoderMaker.Type
 
@@ -30,7 +30,7 @@ public struct RenderCodec: Sendable, Equatable {
         try maker.makeRenderDecoder(sampleRate: sampleRate, channelCount: channelCount)
     }
 
-    /// Returns true if both have the same maker.
+    /// Returns true if the same maker creates both codecs' decoders.
     public static func == (a: RenderCodec, b: RenderCodec) -> Bool { a.maker == b.maker }
 }
 

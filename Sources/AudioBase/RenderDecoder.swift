@@ -2,17 +2,18 @@
 
 import CEarshotRealtime
 
-/// A decoder for the render thread: C functions with a state, because the compiler cannot check calls through a protocol.
+/// A decoder for the render thread: C functions with a state, because the compiler cannot check that calls through a protocol
+/// take no locks.
 ///
-/// The object owns the state, and is created and freed on the control thread; ``handle`` does the work.
+/// This object owns the state; the control thread creates and frees it. The render thread decodes with ``handle``.
 package final class RenderDecoder: @unchecked Sendable {  // one thread decodes, by contract
     /// The handle for decoding; must not outlive the decoder.
     package let handle: Handle
     private let owner: AnyObject?
 
     /// - Parameters:
-    ///   - state: copied to the decoder's own memory, which is passed to the functions.
-    ///   - owner: retained as long as the decoder; it owns the memory to which the state points.
+    ///   - state: the initial state. It is copied to the decoder's own memory, which the functions receive.
+    ///   - owner: an object that owns the memory to which the state points; retained as long as the decoder.
     package init<State: BitwiseCopyable>(_ state: State, _ functions: RenderDecoderFunctions, owner: AnyObject? = nil) {
         let memory = UnsafeMutablePointer<State>.allocate(capacity: 1)
         memory.initialize(to: state)
@@ -36,12 +37,12 @@ package final class RenderDecoder: @unchecked Sendable {  // one thread decodes,
 }
 
 extension RenderDecoder.Handle {
-    /// Decodes a packet of any bytes.
+    /// Decodes a packet, which may contain any bytes.
     /// - Returns: the frames written; 0 or less if the packet cannot be decoded.
     @inlinable @_noLocks
     package func decode(_ call: DecoderCall) -> Int { frames(functions.decode, call) }
 
-    /// Conceals at most `frameCount` frames of the call from the sound before.
+    /// Fills at most the call's `frameCount` lost frames with sound that continues the frames before them.
     /// - Returns: the frames written; 0 or less if the codec does not conceal.
     @inlinable @_noLocks
     package func conceal(_ call: DecoderCall) -> Int {
@@ -49,15 +50,15 @@ extension RenderDecoder.Handle {
         return frames(conceal, call)
     }
 
-    /// Returns true if a packet contains a copy of the previous one.
+    /// Returns true if a packet also contains a copy of the previous packet; false if the codec has no such copies.
     @inlinable @_noLocks
     package func carriesPrevious(_ call: DecoderCall) -> Bool {
         guard let carriesPrevious = functions.carriesPrevious else { return false }
         return withUnsafePointer(to: call) { earshot_decoder_asks(carriesPrevious, state, UnsafeRawPointer($0)) }
     }
 
-    /// Decodes a packet's copy of the previous one. The packet itself is decoded afterwards as usual.
-    /// - Returns: `frameCount` of the call; 0 or less if there is none.
+    /// Decodes the copy of the previous packet that a packet contains. The packet itself is decoded afterwards as usual.
+    /// - Returns: the call's `frameCount`; 0 or less if the packet contains no copy.
     @inlinable @_noLocks
     package func recoverPrevious(_ call: DecoderCall) -> Int {
         guard let recoverPrevious = functions.recoverPrevious else { return 0 }

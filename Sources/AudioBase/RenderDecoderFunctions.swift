@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The functions of a ``RenderDecoder``. Each closure is one line: it binds the memory to its state and calls the function of the
-/// same name, which is `@_noLocks`.
+/// The functions of a ``RenderDecoder``. Each function is a closure of one line: the closure binds the memory to the decoder's
+/// state type and calls the state's `@_noLocks` function of the same name.
 @frozen
 package struct RenderDecoderFunctions: Sendable {
-    /// Receives the state and a ``DecoderCall``; returns frames.
+    /// Receives the state and a ``DecoderCall``; returns a number of frames, 0 or less for a failure.
     package typealias Frames = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Int
-    /// Receives the state and a ``DecoderCall``.
+    /// Receives the state and a ``DecoderCall``; returns the answer to a question about the call's packet.
     package typealias Query = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Bool
-    /// Receives the state.
+    /// Receives the state and resets it.
     package typealias Reset = @convention(c) (UnsafeMutableRawPointer) -> Void
     @usableFromInline let decode: Frames
     @usableFromInline let conceal: Frames?

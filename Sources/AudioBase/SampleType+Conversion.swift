@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Full scale is 2^(bits − 1) both ways, so that every value up to 24 bits survives reading and writing bit for bit. Writing
-// rounds to nearest, ties to even, and stops at the type's ends. Adding 1.5 × 2^23 (in Double 1.5 × 2^52) leaves the integer,
-// rounded by the processor, in the low bits: without a call, and as vector code.
+// Full scale is 2^(bits − 1) for reading and for writing, so that every integer of up to 24 bits is the same after reading and
+// writing. Writing rounds to the nearest integer, ties to even, and clamps to the type's range. To round, 1.5 × 2^23 (in Double
+// 1.5 × 2^52) is added: the rounded integer is then in the low bits of the sum. This needs no function call and is vector code.
 extension SampleType {
     /// Converts interleaved bytes to planar samples. Safe on the render thread.
     ///
@@ -11,7 +11,8 @@ extension SampleType {
     ///   - bytes: `frameCount` × `channelCount` samples, at any alignment.
     ///   - channelCount: the channels in the bytes, at least 1.
     ///   - channels: room for `frameCount` frames after `offset`.
-    ///   - map: the channel in the bytes, from 0, for each of `channels`; a missing one is silent. Nil for the same order.
+    ///   - map: for each of `channels`, the number of a channel in the bytes, from 0; silent if there is no such channel. Nil for
+    ///     the same order.
     @_noLocks
     package func read(
         _ bytes: UnsafeRawPointer, channelCount: Int, frameCount: Int, into channels: Channels, offset: Int = 0,
@@ -22,7 +23,7 @@ extension SampleType {
             switch self {
             case .int16: return readInt16(bytes, channels[0] + offset, frameCount)
             case .int32: return readInt32(bytes, channels[0] + offset, frameCount)
-            default: return readOnly(bytes, channels[0] + offset, frameCount)
+            default: return readMono(bytes, channels[0] + offset, frameCount)
             }
         }
         if channelCount == 2, channels.count == 2,
@@ -39,30 +40,30 @@ extension SampleType {
         _ map: UnsafePointer<Int>?
     ) {
         for c in 0..<channels.count {
-            var from = c
-            if let map { from = map[c] }
+            var source = c
+            if let map { source = map[c] }
             let to = channels[c] + offset
-            guard from >= 0, from < channelCount else {
+            guard source >= 0, source < channelCount else {
                 clearSamples(to, frameCount)
                 continue
             }
             if channelCount == 1 {
-                readOnly(bytes, to, frameCount)
+                readMono(bytes, to, frameCount)
             } else {
-                readChannel(bytes + from &* byteCount, channelCount &* byteCount, to, frameCount)
+                readChannel(bytes + source &* byteCount, channelCount &* byteCount, to, frameCount)
             }
         }
     }
 
     /// Converts planar samples to interleaved bytes: rounded and clamped to full scale; NaN becomes 0. Safe on the render thread.
     ///
-    /// Floating-point types keep values above full scale, but no infinity.
+    /// Floating-point types keep values above full scale; infinity becomes 0.
     /// - Parameters:
     ///   - channels: `frameCount` frames after `offset`.
     ///   - bytes: room for `frameCount` × `channelCount` samples, at any alignment.
     ///   - channelCount: the channels in the bytes, at least 1.
-    ///   - map: the channel of `channels`, from 0, for each channel of the bytes; a missing one is silent. Nil for the same
-    ///     order.
+    ///   - map: for each channel of the bytes, the number of a channel in `channels`, from 0; silent if there is no such channel.
+    ///     Nil for the same order.
     @_noLocks
     package func write(
         _ channels: Channels, offset: Int = 0, frameCount: Int, into bytes: UnsafeMutableRawPointer, channelCount: Int,
@@ -71,7 +72,7 @@ extension SampleType {
         if let map { return writeMapped(channels, offset, frameCount, bytes, channelCount, map) }
         if channelCount == 1, channels.count == 1 {
             if case .int16 = self { return writeInt16(channels[0] + offset, frameCount, bytes) }
-            return writeOnly(channels[0] + offset, frameCount, bytes)
+            return writeMono(channels[0] + offset, frameCount, bytes)
         }
         if channelCount == 2, channels.count == 2,
             writePair(channels[0] + offset, channels[1] + offset, frameCount, bytes)
@@ -87,28 +88,28 @@ extension SampleType {
         _ map: UnsafePointer<Int>?
     ) {
         for d in 0..<channelCount {
-            var from = d
-            if let map { from = map[d] }
-            guard from >= 0, from < channels.count else {
+            var source = d
+            if let map { source = map[d] }
+            guard source >= 0, source < channels.count else {
                 clearChannel(bytes + d &* byteCount, channelCount &* byteCount, frameCount)
                 continue
             }
             if channelCount == 1 {
-                writeOnly(channels[from] + offset, frameCount, bytes)
+                writeMono(channels[source] + offset, frameCount, bytes)
             } else {
-                writeChannel(channels[from] + offset, frameCount, bytes + d &* byteCount, channelCount &* byteCount)
+                writeChannel(channels[source] + offset, frameCount, bytes + d &* byteCount, channelCount &* byteCount)
             }
         }
     }
 
-    // A single channel separately, so that it becomes vector code.
+    // Mono has its own functions: with a constant distance between samples the loop becomes vector code.
     @_noLocks @inline(never)
-    private func readOnly(_ from: UnsafeRawPointer, _ to: UnsafeMutablePointer<Float>, _ count: Int) {
+    private func readMono(_ from: UnsafeRawPointer, _ to: UnsafeMutablePointer<Float>, _ count: Int) {
         readChannel(from, byteCount, to, count)
     }
 
     @_noLocks @inline(never)
-    private func writeOnly(_ from: UnsafePointer<Float>, _ count: Int, _ to: UnsafeMutableRawPointer) {
+    private func writeMono(_ from: UnsafePointer<Float>, _ count: Int, _ to: UnsafeMutableRawPointer) {
         writeChannel(from, count, to, byteCount)
     }
 
@@ -210,11 +211,12 @@ func limited(_ scaled: Float, _ top: Float) -> Float {
     return value > -top - 1 ? (value < top ? value : top) : -top - 1
 }
 
-/// Returns a sample in the lower 16 bits; the others are undefined.
+/// Returns a number whose lower 16 bits are the sample as a 16-bit integer; the upper bits are undefined.
 @_noLocks @inline(__always)
 func integer16(_ sample: Float) -> UInt32 { (limited(sample * 32_768, 32_767) + 12_582_912).bitPattern }
 
-/// Returns the two's complement of a sample with the full scale `scale`, sign-extended; by Double, whose 53 bits are exact.
+/// Returns a sample times `scale` as a rounded and clamped integer in two's complement, sign-extended to 32 bits. Calculated in
+/// Double, whose 53 bits are exact.
 @_noLocks @inline(__always)
 func integer(_ sample: Float, _ scale: Double) -> UInt32 {
     let scaled = sample == sample ? Double(sample) * scale : 0

@@ -2,10 +2,10 @@
 
 import CEarshotRealtime
 
-// Two interleaved channels at once: a frame is one word of memory, which makes vector code where single channels, two apart,
-// would not.
+// Converts two interleaved channels at once: a whole frame is then read or written as one or two words, and the loop becomes
+// vector code. It would not for one channel at a time, whose samples are two samples apart.
 extension SampleType {
-    /// Converts both channels of stereo at once. Returns false, with nothing done, for a type without an advantage.
+    /// Converts interleaved stereo to planar samples. Returns false, and does nothing, for a sample type that gains no speed.
     @_noLocks @inline(never)
     func readPair(
         _ bytes: UnsafeRawPointer, _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>,
@@ -23,9 +23,9 @@ extension SampleType {
                 let at = bytes + 6 &* i
                 let low = at.loadUnaligned(as: UInt32.self).littleEndian
                 let high = UInt32(at.loadUnaligned(fromByteOffset: 4, as: UInt16.self).littleEndian)
-                let beside = (low &>> 16 & 0xFF00) | high &<< 16
+                let rightWord = (low &>> 16 & 0xFF00) | high &<< 16
                 left[i] = Float(Int32(bitPattern: low &<< 8)) * (1 / 2_147_483_648)
-                right[i] = Float(Int32(bitPattern: beside)) * (1 / 2_147_483_648)
+                right[i] = Float(Int32(bitPattern: rightWord)) * (1 / 2_147_483_648)
             }
         case .int32:
             for i in 0..<count {
@@ -38,7 +38,7 @@ extension SampleType {
         return true
     }
 
-    /// Writes both channels of stereo at once. Returns false, with nothing done, for a type without an advantage.
+    /// Converts planar samples to interleaved stereo. Returns false, and does nothing, for a sample type that gains no speed.
     @_noLocks @inline(never)
     func writePair(
         _ left: UnsafePointer<Float>, _ right: UnsafePointer<Float>, _ count: Int, _ bytes: UnsafeMutableRawPointer
@@ -69,64 +69,64 @@ extension SampleType {
     }
 }
 
-// One channel of the most common type: with vectors, so that addresses need not be compared first.
+// One channel of the most common types: with explicit vectors, so that the buffers' addresses are not compared first.
 
 @_noLocks @inline(never)
 func readInt16(_ bytes: UnsafeRawPointer, _ to: UnsafeMutablePointer<Float>, _ count: Int) {
-    var (from, at, left) = (bytes, to, count)
+    var (source, target, remaining) = (bytes, to, count)
     let scale = SIMD4<Float>(repeating: 1 / 32_768)
-    while left >= 16 {
-        storeFour(earshot_int16_to_float4(from) * scale, at)
-        storeFour(earshot_int16_to_float4(from + 8) * scale, at + 4)
-        storeFour(earshot_int16_to_float4(from + 16) * scale, at + 8)
-        storeFour(earshot_int16_to_float4(from + 24) * scale, at + 12)
-        from += 32
-        at += 16
-        left &-= 16
+    while remaining >= 16 {
+        storeFour(earshot_int16_to_float4(source) * scale, target)
+        storeFour(earshot_int16_to_float4(source + 8) * scale, target + 4)
+        storeFour(earshot_int16_to_float4(source + 16) * scale, target + 8)
+        storeFour(earshot_int16_to_float4(source + 24) * scale, target + 12)
+        source += 32
+        target += 16
+        remaining &-= 16
     }
-    while left > 0 {
-        at.pointee = Float(from.loadUnaligned(as: Int16.self)) * (1 / 32_768)
-        from += 2
-        at += 1
-        left &-= 1
+    while remaining > 0 {
+        target.pointee = Float(source.loadUnaligned(as: Int16.self)) * (1 / 32_768)
+        source += 2
+        target += 1
+        remaining &-= 1
     }
 }
 
 @_noLocks @inline(never)
 func readInt32(_ bytes: UnsafeRawPointer, _ to: UnsafeMutablePointer<Float>, _ count: Int) {
-    var (from, at, left) = (bytes, to, count)
+    var (source, target, remaining) = (bytes, to, count)
     let scale = SIMD4<Float>(repeating: 1 / 2_147_483_648)
-    while left >= 16 {
-        storeFour(earshot_int32_to_float4(from) * scale, at)
-        storeFour(earshot_int32_to_float4(from + 16) * scale, at + 4)
-        storeFour(earshot_int32_to_float4(from + 32) * scale, at + 8)
-        storeFour(earshot_int32_to_float4(from + 48) * scale, at + 12)
-        from += 64
-        at += 16
-        left &-= 16
+    while remaining >= 16 {
+        storeFour(earshot_int32_to_float4(source) * scale, target)
+        storeFour(earshot_int32_to_float4(source + 16) * scale, target + 4)
+        storeFour(earshot_int32_to_float4(source + 32) * scale, target + 8)
+        storeFour(earshot_int32_to_float4(source + 48) * scale, target + 12)
+        source += 64
+        target += 16
+        remaining &-= 16
     }
-    while left > 0 {
-        at.pointee = Float(from.loadUnaligned(as: Int32.self)) * (1 / 2_147_483_648)
-        from += 4
-        at += 1
-        left &-= 1
+    while remaining > 0 {
+        target.pointee = Float(source.loadUnaligned(as: Int32.self)) * (1 / 2_147_483_648)
+        source += 4
+        target += 1
+        remaining &-= 1
     }
 }
 
 @_noLocks @inline(never)
 func writeInt16(_ samples: UnsafePointer<Float>, _ count: Int, _ bytes: UnsafeMutableRawPointer) {
-    var (from, at, left) = (samples, bytes, count)
+    var (source, target, remaining) = (samples, bytes, count)
     let scale = SIMD4<Float>(repeating: 32_768)
-    while left >= 8 {
-        earshot_float8_to_int16(loadFour(from) * scale, loadFour(from + 4) * scale, at)
-        from += 8
-        at += 16
-        left &-= 8
+    while remaining >= 8 {
+        earshot_float8_to_int16(loadFour(source) * scale, loadFour(source + 4) * scale, target)
+        source += 8
+        target += 16
+        remaining &-= 8
     }
-    while left > 0 {
-        at.storeBytes(of: UInt16(truncatingIfNeeded: integer16(from.pointee)), as: UInt16.self)
-        from += 1
-        at += 2
-        left &-= 1
+    while remaining > 0 {
+        target.storeBytes(of: UInt16(truncatingIfNeeded: integer16(source.pointee)), as: UInt16.self)
+        source += 1
+        target += 2
+        remaining &-= 1
     }
 }

@@ -7,7 +7,7 @@ public enum SampleType: String, Hashable, Sendable, BitwiseCopyable, CaseIterabl
     case int16
     /// Three bytes for each sample, without padding.
     case int24
-    /// The low three bytes of four; the fourth is written as the sign and ignored when read.
+    /// 24 bits in the low three of four bytes; the fourth byte is written as the sign and ignored when read.
     case int24In32
     case int32
     case float32

@@ -19,7 +19,7 @@ package struct SeededRandom: RandomNumberGenerator, BitwiseCopyable, Sendable {
         return z ^ (z >> 31)
     }
 
-    /// Returns a uniform number in 0 ..< 1.
+    /// Returns a uniformly distributed number in 0 ..< 1.
     @inlinable @_noLocks
     package mutating func unit() -> Double { Double(next() >> 11) / Double(1 << 53) }
 }

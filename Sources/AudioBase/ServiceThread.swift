@@ -3,16 +3,16 @@
 import CEarshotRealtime
 import Synchronization
 
-/// A thread that repeats its work, earlier when woken, until it is stopped or the work ends it.
+/// A thread that repeats its work after pauses, or earlier when woken, until the thread is stopped or the work ends it.
 ///
-/// Any thread except a render thread.
+/// All methods are for any thread except a render thread, which may wake this thread through ``handle``.
 package final class ServiceThread: Sendable {
     private let wakeup: Wakeup
     private let stopping = Atomic(false)
     private let thread = LockedValue<pthread_t?>(nil)
     private let name: String
     private let work: @Sendable () -> Pause?
-    /// True if a wake-up during the work counts. It costs the waking thread a system call.
+    /// True if a wake-up during the work is not lost but repeats the work at once. It costs the waking thread a system call.
     private let isWokenWhileWorking: Bool
 
     /// The time that the thread sleeps unless it is woken.
@@ -23,7 +23,7 @@ package final class ServiceThread: Sendable {
 
     /// - Parameters:
     ///   - name: at most 15 bytes, shown by `top -H`.
-    ///   - interval: the milliseconds from the end of the work to its next beginning.
+    ///   - interval: the milliseconds from the end of the work to the next start of the work.
     ///   - wakeup: wakes the thread before its interval has passed; a new one by default.
     ///   - work: returns true to be repeated. It must not retain this thread's owner, or neither is ever freed.
     package init(
@@ -38,7 +38,7 @@ package final class ServiceThread: Sendable {
     /// Creates a thread whose work returns its next pause. A wake-up during the work is not lost: the work is repeated at once.
     /// - Parameters:
     ///   - name: at most 15 bytes, shown by `top -H`.
-    ///   - wakeup: wakes the thread before its interval has passed; a new one by default.
+    ///   - wakeup: wakes the thread before its pause has passed; a new one by default.
     ///   - work: returns the time to sleep; nil ends the thread. It must not retain this thread's owner, or neither is ever
     ///     freed.
     package init(name: String, wakeup: Wakeup = Wakeup(), pacing work: @escaping @Sendable () -> Pause?) {
@@ -48,7 +48,7 @@ package final class ServiceThread: Sendable {
         isWokenWhileWorking = true
     }
 
-    /// Wakes the thread before its interval has passed.
+    /// The handle that wakes the thread before its pause has passed; also for a render thread.
     package var handle: Wakeup.Handle { wakeup.handle }
 
     /// Starts the thread. Call it once. Returns 0 or an errno.
@@ -56,7 +56,7 @@ package final class ServiceThread: Sendable {
         thread.withLock { thread in
             precondition(thread == nil, "started twice")
             var new = pthread_t()
-            let box = Unmanaged.passRetained(self)
+            let retainedSelf = Unmanaged.passRetained(self)
             let code = pthread_create(
                 &new, nil,
                 { context in
@@ -65,8 +65,8 @@ package final class ServiceThread: Sendable {
                     earshot_name_thread(me.name)
                     me.run()
                     return nil
-                }, box.toOpaque())
-            if code == 0 { thread = new } else { box.release() }
+                }, retainedSelf.toOpaque())
+            if code == 0 { thread = new } else { retainedSelf.release() }
             return code
         }
     }
@@ -78,17 +78,17 @@ package final class ServiceThread: Sendable {
             if !isWokenWhileWorking { wakeup.prepareToSleep() }
             if stopping.load(ordering: .sequentiallyConsistent) { break }
             var descriptor = pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
-            let time: CInt =
+            let timeout: CInt =
                 switch pause {
                 case .milliseconds(let count): CInt(clamping: max(0, count))
                 case .untilWoken: -1
                 }
-            let isSignalled = poll(&descriptor, 1, time) > 0
+            let isSignalled = poll(&descriptor, 1, timeout) > 0
             wakeup.wokeUp(isSignalled: isSignalled)
         }
     }
 
-    /// Stops the thread and waits for its end, unless called on that thread; does nothing if it is not running.
+    /// Stops the thread. Waits for its end, unless called on the thread itself. Does nothing if the thread is not running.
     package func stop() {
         thread.withLock { thread in
             guard let running = thread else { return }

@@ -3,8 +3,8 @@
 import CEarshotRealtime
 import Synchronization
 
-/// Lets a render callback wake a thread that sleeps in `poll`, with one non-blocking system call, and none while that thread is
-/// awake.
+/// Lets a render callback wake a thread that sleeps in `poll`. A wake-up takes one non-blocking system call, and none while the
+/// thread is awake.
 public final class Wakeup: Sendable {
     /// The descriptor that the sleeper polls for input; a non-blocking `eventfd`.
     public let fileDescriptor: CInt
@@ -31,7 +31,7 @@ public final class Wakeup: Sendable {
         }
     }
 
-    /// The handle of the waking side; must not outlive the wakeup.
+    /// The handle with which other threads wake the sleeper; must not outlive this object.
     public var handle: Handle { Handle(fileDescriptor: fileDescriptor, asleep: asleep.value) }
 
     /// The handle for any thread that may wake the sleeper.
@@ -46,15 +46,15 @@ public final class Wakeup: Sendable {
         }
     }
 
-    /// Prepares the sleeper, which then checks its queues a last time and polls.
+    /// Marks the sleeper as asleep. The sleeper calls this, then checks its queues a last time, then polls.
     public func prepareToSleep() {
-        // An exchange, not a store: the two exchanges of one flag are ordered, and the later one sees what was queued before the
-        // earlier one. A store may be reordered after the check of the queues that follows it (Arm's stlr, ldapr).
+        // An exchange, not a store: the exchanges here and in ``Handle/wake()`` are ordered, and the later one sees all that was
+        // queued before the earlier one. A store could be reordered after the check of the queues (Arm's stlr, ldapr).
         _ = asleep.value.pointee.exchange(true, ordering: .sequentiallyConsistent)
     }
 
-    /// Notes that the sleeper is awake.
-    /// - Parameter isSignalled: true if `poll` found the descriptor readable; its count is then reset.
+    /// Marks the sleeper as awake, after `poll` has returned.
+    /// - Parameter isSignalled: true if `poll` found the descriptor readable; the descriptor's count is then reset.
     public func wokeUp(isSignalled: Bool = true) {
         asleep.value.pointee.store(false, ordering: .sequentiallyConsistent)
         guard isSignalled else { return }

@@ -7,15 +7,15 @@ import EarshotAudioBase
 ///
 /// For one thread at a time, the media thread: libavcodec may allocate in each call.
 public final class AACDecoder: PacketDecoder {
-    /// Longer packets are rejected. AAC-LC allows 6,144 bits for each channel and block (ISO/IEC 14496-3, 4.5.1.1); the rest is
-    /// for side data.
+    /// The maximum bytes of a call's packet; longer packets are rejected. AAC-LC allows 6,144 bits for each channel and block
+    /// (ISO/IEC 14496-3, 4.5.1.1); the rest is for side data.
     package static let maximumPacketByteCount = 8_192
 
-    /// The configuration that packets must match.
+    /// The configuration with which the decoder was created.
     public let configuration: AudioSpecificConfig
     /// The decoded format, from the configuration or from the stream's first packet.
     public let format: AudioFormat
-    /// Frames that each packet decodes to: 1,024, or 2,048 with spectral band replication.
+    /// The number of frames that each packet decodes to: 1,024, or 2,048 with spectral band replication.
     public let maximumFramesPerPacket: Int
 
     private let decoder: AVDecoder

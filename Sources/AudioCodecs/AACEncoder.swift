@@ -5,12 +5,12 @@ import EarshotAudioBase
 
 /// Encodes planar audio as AAC-LC with libavcodec's own encoder, in blocks of 1,024 frames.
 ///
-/// A packet comes one block late, since the encoder looks ahead. The decoder's output is ``primingFrames`` late, since blocks
+/// A packet comes one block late, since the encoder looks ahead. A decoder's output is ``primingFrames`` late, since blocks
 /// overlap. With the time to collect a block, the delay from end to end is ``totalDelayFrames``.
 ///
 /// For one thread at a time, the media thread: libavcodec may allocate in each call.
 public final class AACEncoder {
-    /// Frames in a block, and frames that a packet decodes to.
+    /// The number of frames in a block, to which a packet decodes.
     public static let blockFrameCount = 1_024
     /// The delay from the first sample given to the encoder until a decoder puts it out: collecting a block, the encoder's
     /// look-ahead and the overlap take a block each. A test measures it.
@@ -25,19 +25,20 @@ public final class AACEncoder {
 
     /// The highest frequency to be coded.
     public enum Bandwidth: Sendable {
-        /// 7/32 Hz for each bit per second and channel, at most 20 kHz. Best for speech.
+        /// 7/32 Hz for each bit per second and channel, at most 20 kHz and 45 % of the sample rate. Best for speech.
         case speech
-        /// The library's choice, best for music: at 128 kb/s in stereo, ViSQOL rates songs 0.25 to 0.5 higher.
+        /// The library's choice, best for music: at 128 kb/s in stereo, ViSQOL rates songs 0.25 to 0.5 higher than with
+        /// ``speech``.
         case music
     }
 
-    /// Hertz: one of ``allSampleRates``.
+    /// The sample rate in hertz, one of ``allSampleRates``.
     public let sampleRate: Double
-    /// 1 or 2.
+    /// The number of channels, 1 or 2.
     public let channelCount: Int
     /// The decoder's configuration: two bytes for AAC-LC, followed by the library's extension.
     public let audioSpecificConfig: [UInt8]
-    /// Frames of the decoded signal before the first encoded frame.
+    /// The number of frames in the decoded signal before the first encoded frame.
     public let primingFrames: Int
 
     private let coder: AVCoder
@@ -120,7 +121,7 @@ public final class AACEncoder {
             guard let plane = planes[c] else { continue }
             let from = channels[c] + offset
             let to = UnsafeMutableRawPointer(plane).assumingMemoryBound(to: Float.self)
-            for i in 0..<Self.blockFrameCount {  // after a NaN the library refuses later, good blocks too
+            for i in 0..<Self.blockFrameCount {  // after a NaN the library would refuse later blocks too
                 let x = from[i]
                 to[i] = x == x ? max(-8, min(8, x)) : 0
             }
@@ -144,7 +145,7 @@ public final class AACEncoder {
     }
 
     private func receive() throws(CodecError) -> UnsafeRawBufferPointer? {
-        let code = avcodec_receive_packet(coder.context, coder.packet)  // lets go of the packet before
+        let code = avcodec_receive_packet(coder.context, coder.packet)  // also releases the previous packet
         if code == earshot_av_again() || code == earshot_av_eof() { return nil }
         guard code >= 0, let data = coder.packet.pointee.data else {
             throw .libraryFailure(codec: "AAC", call: "avcodec_receive_packet", code: Int(code))

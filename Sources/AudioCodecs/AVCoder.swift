@@ -2,13 +2,13 @@
 
 import CEarshotLibAV
 
-/// libavcodec's three objects for a codec, created and freed together. All packets use the same ones.
+/// libavcodec's three objects for a codec, created and freed together. All packets use the same three objects.
 package struct AVCoder {
     package let context: UnsafeMutablePointer<AVCodecContext>
     package let frame: UnsafeMutablePointer<AVFrame>
     package let packet: UnsafeMutablePointer<AVPacket>
 
-    /// Returns the library's encoder of exactly this name, since the library may have other AAC encoders.
+    /// Returns the library's encoder of exactly this name, since the library may have other encoders of the same codec.
     package static func encoder(named name: String) -> UnsafePointer<AVCodec>? {
         avcodec_find_encoder_by_name(name).map { UnsafePointer($0) }
     }
@@ -20,7 +20,7 @@ package struct AVCoder {
 
     /// - Parameter codec: the codec's name in errors.
     package init(_ library: UnsafePointer<AVCodec>?, codec: String) throws(CodecError) {
-        earshot_av_quiet()  // it would write to standard error by itself
+        earshot_av_quiet()  // otherwise the library would write to standard error
         guard let library else { throw .codecMissing(codec: codec) }
         guard let context = avcodec_alloc_context3(library), let frame = av_frame_alloc(),
             let packet = av_packet_alloc()

@@ -3,9 +3,9 @@
 import CEarshotLibAV
 import EarshotAudioBase
 
-/// A decoder of libavcodec, chosen by name. It decodes one packet to one frame of planar floats.
+/// A decoder of libavcodec, chosen by name. It decodes each packet to one block of planar floats.
 final class AVDecoder {
-    /// The result of the last packet.
+    /// The format and the length of a decoded packet.
     struct Decoded {
         let sampleRate: Int
         let channelCount: Int
@@ -18,8 +18,9 @@ final class AVDecoder {
 
     /// - Parameters:
     ///   - codec: the codec's name in errors.
-    ///   - configuration: the library's extradata; may be empty.
-    ///   - channelCount: 0 if the packets declare it.
+    ///   - configuration: the codec's configuration, which libavcodec calls extradata; may be empty.
+    ///   - sampleRate: 0 if the packets declare the rate.
+    ///   - channelCount: 0 if the packets declare the number of channels.
     init(
         named name: String, codec: String, configuration: [UInt8], sampleRate: Double = 0, channelCount: Int = 0,
         maximumPacketByteCount: Int
@@ -79,7 +80,8 @@ final class AVDecoder {
     }
 
     /// Decodes a packet that must have this decoder's format.
-    /// - Parameter frames: the allowed frame counts.
+    /// - Parameter frames: the allowed numbers of decoded frames.
+    /// - Returns: the number of frames written; 0 if the packet carried no audio.
     func decode(
         _ bytes: UnsafeRawBufferPointer, as format: AudioFormat, frames: ClosedRange<Int>, into channels: Channels,
         offset: Int
@@ -101,7 +103,7 @@ final class AVDecoder {
 
     private func bad(_ detail: String) -> CodecError { .badPacket(codec: codec, detail: detail) }
 
-    /// Copies the bytes to a buffer beyond whose end the library may read.
+    /// Copies the bytes to the packet's buffer, with padding behind them, because the library may read beyond their end.
     private func fillPacket(_ from: UnsafeRawPointer, _ count: Int) throws(CodecError) {
         coder.packet.pointee.size = Int32(maximumPacketByteCount)
         let code = av_packet_make_writable(coder.packet)

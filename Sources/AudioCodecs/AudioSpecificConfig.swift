@@ -6,9 +6,9 @@ import EarshotAudioBase
 public struct AudioSpecificConfig: Hashable, Sendable {
     /// The bytes as received, with any extension after the first two.
     public let bytes: [UInt8]
-    /// Hertz: one of ``AACEncoder/sampleRates``; in a stream any from 8 kHz.
+    /// The sample rate in hertz: in a call one of ``AACEncoder/sampleRates``, in a stream from 8,000 to 96,000.
     public let sampleRate: Double
-    /// 1 or 2; in a stream up to 8.
+    /// The number of channels: 1 or 2, in a stream up to 8.
     public let channelCount: Int
 
     private static let rates = [Double](AACEncoder.allSampleRates.reversed())

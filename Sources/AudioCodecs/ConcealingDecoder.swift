@@ -10,24 +10,24 @@ package final class ConcealingDecoder {
     package var format: AudioFormat { decoder.format }
     /// The maximum number of frames that a packet decodes to, at the rate of ``format``.
     package var maximumFramesPerPacket: Int { decoder.maximumFramesPerPacket }
-    /// Packets that could not be decoded completely and are silence in part or in whole.
+    /// The number of packets that could not be decoded completely, and are silence in part or in whole.
     package private(set) var concealedPackets = 0
-    /// The frames of silence in place of such packets.
+    /// The number of frames of silence written because packets could not be decoded completely.
     package private(set) var concealedFrames = 0
 
     private let decoder: any PacketDecoder
-    private let ratio: Double
+    private let rateRatio: Double
 
     /// Creates a decoder for packets of this format. `firstPacket` and errors are those of
     /// ``PacketDecoders/make(_:firstPacket:)``.
     package init(_ packets: PacketFormat, firstPacket: [UInt8]? = nil) throws(CodecError) {
         decoder = try PacketDecoders.make(packets, firstPacket: firstPacket)
-        ratio = decoder.format.sampleRate / packets.format.sampleRate
+        rateRatio = decoder.format.sampleRate / packets.format.sampleRate
     }
 
     /// Converts a number of the stream's frames to frames of ``format``: twice as many if spectral band replication doubles the
     /// rate.
-    package func frames(_ streamFrames: Int) -> Int { Int(Double(streamFrames) * ratio) }
+    package func frames(_ streamFrames: Int) -> Int { Int(Double(streamFrames) * rateRatio) }
 
     /// Decodes one packet.
     /// - Parameters:

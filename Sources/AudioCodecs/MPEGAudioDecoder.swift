@@ -7,12 +7,13 @@ import EarshotAudioBase
 /// The output is 529 frames late because of the synthesis filter. The first packet after a seek or in a joined stream may lack
 /// its bit reservoir, and is then silence in part. For one thread at a time.
 public final class MPEGAudioDecoder: PacketDecoder {
-    /// The longest possible frame: layer II at 384 kb/s and 32 kHz, or layer III at 160 kb/s and 8 kHz.
+    /// The maximum bytes of a packet, more than the longest possible frame: layer II at 384 kb/s and 32 kHz, or layer III at 160
+    /// kb/s and 8 kHz.
     package static let maximumPacketByteCount = 4_096
 
     /// The decoded format.
     public let format: AudioFormat
-    /// 384, 576 or 1,152.
+    /// The number of frames that each packet decodes to: 384, 576 or 1,152.
     public let maximumFramesPerPacket: Int
 
     private let decoder: AVDecoder

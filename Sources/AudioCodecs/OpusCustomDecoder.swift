@@ -7,7 +7,7 @@ import EarshotAudioBase
 ///
 /// This object owns the memory; create and free it on the control thread. Decode with ``renderer``.
 package final class OpusCustomDecoder: Sendable {
-    /// 1 or 2, the same as the encoder's.
+    /// The number of channels, 1 or 2, the same as the encoder's.
     package let channelCount: Int
     /// The handle for decoding. It must not outlive the decoder.
     package let renderer: Renderer
@@ -46,17 +46,17 @@ package final class OpusCustomDecoder: Sendable {
 }
 
 extension OpusCustomDecoder {
-    // Unchecked: only one thread uses the state at a time, as documented.
+    // Unchecked: only one thread at a time uses the decoder's state, as documented.
     /// A handle for decoding. For one thread at a time; every method is safe on the render thread.
     package struct Renderer: @unchecked Sendable, BitwiseCopyable {
         let decoder: OpaquePointer
         let scratch: UnsafeMutablePointer<Float>
-        let coded: UnsafeMutablePointer<UInt8>  // one byte more, before the frame
+        let coded: UnsafeMutablePointer<UInt8>  // a coded frame, after the byte that the encoder omits
         let codedCapacity: Int
         let channelCount: Int
         let libraryConceals: Bool
 
-        /// The frames of sound in each coded frame: 64.
+        /// The number of frames of sound in each coded frame, 64.
         package var frameCount: Int { @_noLocks get { 64 } }
 
         /// Decodes one frame; any bytes are allowed.
@@ -87,7 +87,7 @@ extension OpusCustomDecoder {
             if libraryConceals {
                 return finish(earshot_opus_custom_decode(decoder, nil, 0, scratch, length), channels, offset)
             }
-            // Repeat the last frame, 2 dB softer each time.
+            // Repeats the last coded frame's sound, 2 dB softer each time.
             for i in 0..<frameCount &* channelCount { scratch[i] *= 0.8 }
             return finish(length, channels, offset)
         }
@@ -131,7 +131,7 @@ extension OpusCustomDecoder: RenderDecoderMaker {
 
     struct OpusCustomRenderState: BitwiseCopyable {
         let renderer: Renderer
-        private var end = -1  // the stream's frame up to which the decoder has followed; -1 at first
+        private var end = -1  // the position after the last decoded frame; -1 before the first
 
         init(renderer: Renderer) { self.renderer = renderer }
 
@@ -144,19 +144,19 @@ extension OpusCustomDecoder: RenderDecoderMaker {
             guard count > 0 else { return 0 }
             let size = call.byteCount / count
             if end >= 0 { followLoss((call.position &- end) / length, call.output) }
-            var done = 0
+            var decodedFrames = 0
             for frame in 0..<count {
                 let decoded = renderer.decode(
-                    bytes + frame &* size, byteCount: size, into: call.output, offset: done)
+                    bytes + frame &* size, byteCount: size, into: call.output, offset: decodedFrames)
                 guard decoded > 0 else { break }
-                done &+= decoded
+                decodedFrames &+= decoded
             }
-            end = call.position &+ done
-            return done
+            end = call.position &+ decodedFrames
+            return decodedFrames
         }
 
-        /// Lets the decoder conceal lost frames and discards the result, which is audible linear prediction. So the next frame
-        /// joins the decoder's state. More than eight frames have no further effect on that state.
+        /// Lets the decoder conceal lost coded frames and discards the sound, an audible linear prediction. So the next coded
+        /// frame joins the decoder's state. More than eight concealed frames have no further effect on that state.
         @_noLocks
         private func followLoss(_ missing: Int, _ scratch: Channels) {
             var remaining = min(missing, 8)

@@ -8,28 +8,28 @@ import EarshotAudioBase
 ///
 /// For one thread at a time, the media thread. It does not allocate after `init`.
 package final class OpusCustomEncoder {
-    /// Frames of sound that each call encodes.
+    /// The number of frames of sound that each call encodes.
     package static let frameCount = 64
-    /// The delay of the decoded signal in frames, without the time to collect a frame. It is the transform's overlap, as long as
-    /// a frame.
+    /// The delay of the decoded signal in frames, without the time to collect 64 frames. It is the transform's overlap, which has
+    /// the same length.
     package static let lookahead = 64
     /// The supported sample rates in hertz.
     package static let sampleRates = [44_100.0, 48_000.0]
-    /// Bits per second for all channels, met to within one byte per coded frame.
+    /// The supported bits per second for all channels, met to within one byte per coded frame.
     package static let bitRates = 48_000...510_000
     /// The allowed sizes of a coded frame in bytes.
     package static let frameByteCounts = 8...1_274
 
-    /// One of ``sampleRates``.
+    /// The sample rate in hertz, one of ``sampleRates``.
     package let sampleRate: Double
-    /// 1 or 2.
+    /// The number of channels, 1 or 2.
     package let channelCount: Int
     /// The size of each coded frame in bytes.
     package let frameByteCount: Int
 
-    /// The percentage of frames that the encoder expects to be lost. With a high value the encoder relies less on earlier frames;
-    /// otherwise each loss of so short a frame would damage many. PESQ-WB with 2 % lost is 3.3 instead of 1.7, with none lost 4.4
-    /// instead of 4.5 (160 kb/s, mono).
+    /// The percentage of coded frames that the encoder expects to be lost. With a high value the encoder relies less on earlier
+    /// frames; otherwise each loss of so short a frame would damage many others. PESQ-WB is 3.3 instead of 1.7 with 2 % lost, and
+    /// 4.4 instead of 4.5 without losses (160 kb/s, mono).
     private static let expectedLoss: Int32 = 35
 
     private let mode: OpusCustomMode
@@ -100,7 +100,7 @@ package final class OpusCustomEncoder {
         guard count == frameByteCount + 1 else {
             throw .libraryFailure(codec: "Opus Custom", call: "opus_custom_encode_float", code: Int(count))
         }
-        // Omit the first byte, which both ends know: it marks a whole frame and gives the number of channels.
+        // Omits the first byte, which the decoder knows: it marks a whole frame and gives the number of channels.
         bytes.copyMemory(from: coded + 1, byteCount: frameByteCount)
         return frameByteCount
     }

@@ -4,10 +4,10 @@ import CEarshotOpus
 
 /// The state that an Opus Custom encoder and decoder share: rate and frame length (`opus_custom.h`).
 ///
-/// A frame is 64 frames of sound: 64 divides every block whose length is a power of two, and the transform's overlap is as short.
-/// Other lengths are not supported: in libopus 1.3.1 of Debian 12 the decoder aborts the process for lengths with more than 21
-/// bands, such as 128 and 256 frames (an assertion that later versions fixed), and for lengths with other prime factors than 2, 3
-/// and 5.
+/// A coded frame has 64 frames of sound: 64 divides every longer block whose length is a power of two, and the transform's
+/// overlap is as short. Other lengths are not supported: in libopus 1.3.1 of Debian 12 the decoder aborts the process for lengths
+/// with more than 21 bands, such as 128 and 256 frames (an assertion that later versions fixed), and for lengths with other prime
+/// factors than 2, 3 and 5.
 final class OpusCustomMode: @unchecked Sendable {  // libopus never writes to a mode once it is made
     let pointer: OpaquePointer
 

@@ -4,8 +4,8 @@ import CEarshotOpus
 import EarshotAudioBase
 
 extension OpusDecoder: PacketDecoder {
-    /// Creates a decoder for the packets of a file or a stream. It applies the gain in their header (RFC 7845, 5.1).
-    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` unless it has one or two channels.
+    /// Creates a decoder for the packets of a file or a stream. The decoder applies the gain in their header (RFC 7845, 5.1).
+    /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` unless the packets have one or two channels.
     public convenience init(_ packets: PacketFormat) throws(CodecError) {
         try self.init(channelCount: packets.format.channelCount)
         let header = packets.configuration
@@ -17,9 +17,9 @@ extension OpusDecoder: PacketDecoder {
         }
     }
 
-    /// 48 kHz.
+    /// The decoded format: 48 kHz, with ``channelCount`` channels.
     public var format: AudioFormat { AudioFormat(sampleRate: 48_000, channelCount: channelCount) }
-    /// 120 ms.
+    /// The maximum number of frames that a packet decodes to: 5,760, which is 120 ms.
     public var maximumFramesPerPacket: Int { Self.maximumFrameCount }
 
     /// Decodes one packet; any bytes are allowed. See ``PacketDecoder/decode(_:into:offset:)``. On the render thread use

@@ -7,10 +7,10 @@ import EarshotAudioBase
 ///
 /// This object owns the memory; create and free it on the control thread. Decode with ``renderer``.
 public final class OpusDecoder: Sendable {
-    /// The frames of the longest packet: 120 ms.
+    /// The number of frames in the longest packet, 120 ms.
     public static let maximumFrameCount = 5_760
 
-    /// 1 or 2. The codec converts packets with the other channel count.
+    /// The number of channels, 1 or 2. The codec converts packets with the other channel count.
     public let channelCount: Int
     /// The handle for decoding. It must not outlive the decoder.
     public let renderer: Renderer
@@ -35,7 +35,7 @@ public final class OpusDecoder: Sendable {
 }
 
 extension OpusDecoder {
-    // Unchecked: only one thread uses the state at a time, as documented.
+    // Unchecked: only one thread at a time uses the decoder's state, as documented.
     /// A handle for decoding. For one thread at a time; every method is safe on the render thread.
     public struct Renderer: @unchecked Sendable, BitwiseCopyable {
         let decoder: OpaquePointer
@@ -65,7 +65,7 @@ extension OpusDecoder {
             return give(frames, to: channels, offset: offset)
         }
 
-        /// Copies decoded frames to the channels.
+        /// Copies decoded frames to the channels; returns their number, or a negative error code if there are none.
         @_noLocks
         private func give(_ frames: Int, to channels: Channels, offset: Int) -> Int {
             guard frames > 0 else { return frames == 0 ? Int(OPUS_INVALID_PACKET) : frames }
@@ -81,7 +81,7 @@ extension OpusDecoder {
         }
 
         /// Conceals `frameCount` frames, a multiple of 120 up to 5,760, with a continuation of the decoded signal.
-        /// - Returns: `frameCount`, or −1 if the decoder does not support that number.
+        /// - Returns: `frameCount`; or a negative error code of the library, −1 for another `frameCount`.
         @_noLocks
         public func conceal(into channels: Channels, offset: Int, frameCount: Int) -> Int {
             decode(nil, byteCount: 0, into: channels, offset: offset, frameCount: frameCount)
@@ -160,8 +160,8 @@ extension OpusDecoder: RenderDecoderMaker {
 
         @_noLocks
         func conceal(_ call: DecoderCall) -> Int {
-            let whole = call.frameCount / 120 &* 120
-            return whole > 0 ? renderer.conceal(into: call.output, offset: 0, frameCount: whole) : 0
+            let concealable = call.frameCount / 120 &* 120
+            return concealable > 0 ? renderer.conceal(into: call.output, offset: 0, frameCount: concealable) : 0
         }
 
         @_noLocks

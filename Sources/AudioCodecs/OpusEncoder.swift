@@ -11,16 +11,16 @@ import EarshotAudioBase
 ///
 /// For one thread at a time, the media thread. It does not allocate after `init`.
 public final class OpusEncoder {
-    /// Hertz, the codec's own rate.
+    /// The sample rate in hertz, the codec's own.
     public static let sampleRate = 48_000.0
-    /// The longest packet of one frame, in bytes (RFC 6716, section 3.4).
+    /// The maximum bytes of a packet with one coded frame (RFC 6716, section 3.4).
     public static let maximumPacketByteCount = 1_276
-    /// The frames of the longest packet that is created: 60 ms.
+    /// The number of frames in the longest packet that is created, 60 ms.
     package static let longestFrameCount = 2_880
 
-    /// 1 or 2.
+    /// The number of channels, 1 or 2.
     public let channelCount: Int
-    /// The duration of the audio in each packet.
+    /// The duration of the audio in each packet, unless ``encode(_:offset:frameCount:into:)`` gets another length.
     public let frameDuration: OpusFrameDuration
     /// The delay of the decoded signal in frames, without the time to collect a packet.
     public let lookahead: Int
@@ -79,7 +79,7 @@ public final class OpusEncoder {
         try encode(channels, offset: offset, frameCount: frameDuration.frameCount, into: packet)
     }
 
-    /// Encodes a packet of another length than ``frameDuration``. Each packet may have another length.
+    /// Encodes a packet of any supported length, instead of ``frameDuration``. The length may change with each packet.
     /// - Parameter frames: 120, 240, 480, 960, 1920 or 2880: 2.5 to 60 ms.
     /// - Throws: the errors of ``encode(_:offset:into:)``, also for an unsupported length.
     public func encode(

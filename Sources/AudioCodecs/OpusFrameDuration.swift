@@ -11,14 +11,14 @@ public enum OpusFrameDuration: Int, CaseIterable, Hashable, Sendable {
     /// 20 ms: 960 frames.
     case milliseconds20 = 960
 
-    /// Creates the duration with this length; nil if Earshot sends no such packets.
+    /// Creates a duration from its milliseconds; nil if that is not one of the cases.
     public init?(milliseconds: Double) {
         guard let duration = Self.allCases.first(where: { $0.milliseconds == milliseconds }) else { return nil }
         self = duration
     }
 
-    /// Frames at 48 kHz.
+    /// The number of frames at 48 kHz.
     public var frameCount: Int { rawValue }
-    /// 2.5, 5, 10 or 20.
+    /// The duration in milliseconds: 2.5, 5, 10 or 20.
     public var milliseconds: Double { Double(rawValue) / 48 }
 }

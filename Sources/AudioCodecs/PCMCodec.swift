@@ -7,14 +7,14 @@ import EarshotAudioBase
 /// Full scale is 32,768 in both directions, so each 16-bit value survives decoding and encoding bit for bit. There is no dither,
 /// which would break that; a microphone's noise is louder than the rounding error at −98 dB and dithers it already.
 package enum PCMCodec {
-    /// Bytes of one sample of one channel.
+    /// The number of bytes in one sample of one channel.
     package static let bytesPerSample = 2
 
     /// Writes frames as L16, clamped and rounded to nearest (ties to even); NaN becomes 0. Safe on the render thread.
     /// - Parameters:
     ///   - offset: the first frame to encode.
     ///   - bytes: room for `frameCount` × `channels.count` × 2 bytes, at any alignment.
-    /// - Returns: the bytes written.
+    /// - Returns: the number of bytes written.
     @_noLocks
     package static func encode(
         _ channels: Channels, offset: Int, frameCount: Int, into bytes: UnsafeMutablePointer<UInt8>
@@ -23,7 +23,7 @@ package enum PCMCodec {
         for c in 0..<channels.count {
             let from = channels[c] + offset
             let to = UnsafeMutableRawPointer(bytes) + c &* bytesPerSample
-            if stride == bytesPerSample {  // mono on its own, so that it becomes vector code
+            if stride == bytesPerSample {  // a loop for mono alone, which the compiler turns into vector code
                 for i in 0..<frameCount { to.storeBytes(of: sample(from[i]), toByteOffset: 2 &* i, as: UInt16.self) }
             } else {
                 for i in 0..<frameCount {
@@ -39,7 +39,7 @@ package enum PCMCodec {
     ///   - channelCount: channels in the bytes, at least 1. Those beyond the count of `channels` are left out.
     ///   - channels: with room for `byteCount / (2 × channelCount)` frames after `offset`. Channels beyond `channelCount` are
     ///     left unchanged.
-    /// - Returns: the frames written.
+    /// - Returns: the number of frames written.
     @_noLocks
     package static func decode(
         _ bytes: UnsafePointer<UInt8>, byteCount: Int, channelCount: Int, into channels: Channels, offset: Int
@@ -65,8 +65,8 @@ package enum PCMCodec {
         Float(Int16(bitPattern: UInt16(bigEndian: loaded))) * (1 / 32_768)
     }
 
-    /// Converts a float to a big-endian sample. After adding 1.5 × 2^23 the low bits are the integer, as the processor rounded
-    /// it.
+    /// Converts a float to a big-endian sample. After 1.5 × 2^23 is added, the low bits of the float are the sample, rounded by
+    /// the processor.
     @_noLocks @inline(__always)
     private static func sample(_ value: Float) -> UInt16 {
         let scaled = value == value ? value * 32_768 : 0
@@ -76,7 +76,7 @@ package enum PCMCodec {
 }
 
 extension RenderCodec {
-    /// L16.
+    /// L16: 16-bit linear PCM, big-endian and interleaved (RFC 3551).
     public static var pcm: RenderCodec {
         RenderCodec(PCMCodec.self, payloadCapacity: 1_216, packetsAreBlocks: true)
     }

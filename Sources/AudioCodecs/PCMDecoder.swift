@@ -6,7 +6,7 @@ import EarshotAudioBase
 public final class PCMDecoder: PacketDecoder {
     /// The decoded format.
     public let format: AudioFormat
-    /// Longer packets are rejected.
+    /// The maximum number of frames in a packet; longer packets are rejected.
     public let maximumFramesPerPacket = 4_096
 
     private let type: SampleType
@@ -26,8 +26,8 @@ public final class PCMDecoder: PacketDecoder {
         guard let bytes = packet.baseAddress, packet.count % stride == 0, frames <= maximumFramesPerPacket else {
             throw .badPacket(codec: "PCM", detail: "\(packet.count) bytes are not 1 to 4,096 frames of \(stride)")
         }
-        let some = Channels(channels.pointers, count: min(channels.count, format.channelCount))
-        type.read(bytes, channelCount: format.channelCount, frameCount: frames, into: some, offset: offset)
+        let usedChannels = Channels(channels.pointers, count: min(channels.count, format.channelCount))
+        type.read(bytes, channelCount: format.channelCount, frameCount: frames, into: usedChannels, offset: offset)
         return frames
     }
 

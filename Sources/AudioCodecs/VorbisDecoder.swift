@@ -6,12 +6,13 @@ import EarshotAudioBase
 ///
 /// The first packet, and the first after ``reset()``, gives no frames, since blocks overlap by half. For one thread at a time.
 public final class VorbisDecoder: PacketDecoder {
-    /// Longer packets are rejected. Vorbis sets no limit, but no encoder makes packets of nearly this size.
+    /// The maximum bytes of a packet; longer packets are rejected. Vorbis sets no limit, but no encoder makes packets of nearly
+    /// this size.
     package static let maximumPacketByteCount = 65_536
 
     /// The decoded format.
     public let format: AudioFormat
-    /// Half of the longest block: 4,096.
+    /// The maximum number of frames that a packet decodes to: half of the longest block, 4,096.
     public let maximumFramesPerPacket = 4_096
 
     private let decoder: AVDecoder

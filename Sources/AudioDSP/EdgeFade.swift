@@ -2,11 +2,11 @@
 
 import EarshotAudioBase
 
-/// Fades a player's or queue's sound in or out, linearly over 10 ms, when it resumes or stops in the middle.
+/// Fades the sound of a player or queue in or out, linearly over 10 ms, where the sound resumes or stops in its middle.
 package struct EdgeFade: BitwiseCopyable {
     /// The frames of a complete fade.
     private let length: Int
-    /// The frames until silence; `length` at full level.
+    /// The present level in steps of a fade: 0 is silence, `length` is full level.
     package private(set) var level = 0
 
     @_noLocks
@@ -14,7 +14,7 @@ package struct EdgeFade: BitwiseCopyable {
 
     package var isSilent: Bool { @_noLocks get { level == 0 } }
 
-    /// Starts the sound: at once at its beginning, with a fade in its middle.
+    /// Starts the sound: at full level if it starts at its beginning, with a fade-in if it starts in its middle.
     @_noLocks
     package mutating func begin(inMidst: Bool) { level = inMidst ? 1 : length }
 
@@ -22,7 +22,7 @@ package struct EdgeFade: BitwiseCopyable {
     @_noLocks
     package mutating func silence() { level = 0 }
 
-    /// Scales frames during a fade to full level or to silence.
+    /// Scales frames by a fade: to full level if `rising`, otherwise to silence.
     @_noLocks
     package mutating func scale(_ channels: Channels, from offset: Int, frameCount: Int, rising: Bool) {
         if rising, level == length { return }

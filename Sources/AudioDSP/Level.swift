@@ -7,7 +7,7 @@ import EarshotAudioBase
 public struct Level: BitwiseCopyable, Sendable {
     /// The greatest magnitude; 1 is full scale.
     public var peak: Float
-    /// The mean of the squared samples.
+    /// The mean of the squared samples of all channels.
     public var meanSquare: Float
 
     /// Measures a block over all its channels. Safe on the render thread.

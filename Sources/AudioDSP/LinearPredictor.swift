@@ -17,21 +17,22 @@ package struct LinearPredictor: ~Copyable {
     package let order: Int
     /// The frames that an analysis reads.
     package let historyCount: Int
-    /// The RMS error of the last analysis.
+    /// The root mean square of the prediction errors in the last analysis.
     package private(set) var residual: Float = 0
 
-    private let vectorWidth = earshot_vector_width()
+    private let floatsPerVector = earshot_vector_width()
     private let taps: Int  // `order`, rounded up to eights
-    // The forward prediction errors, each beside its backward error.
+    // The forward and the backward prediction errors; those with the same index belong together.
     private let forward: UnsafeMutablePointer<Float>
     private let backward: UnsafeMutablePointer<Float>
-    // The prediction-error filter, its last coefficient first and its 1 at `taps`; and the same reversed, delayed by a frame.
+    // The prediction-error filter, with the last coefficient first and its leading 1 at index `taps`; `reversed` has the same
+    // coefficients in reverse order, delayed by a frame.
     private let filter: UnsafeMutablePointer<Float>
     private let reversed: UnsafeMutablePointer<Float>
-    private let noise: UnsafeMutablePointer<Float>  // white, its mean square 1
-    private let past: UnsafeMutablePointer<Float>  // the last `taps` frames, the oldest at `oldest`, twice over
-    private var oldest = 0
-    private var limit: Float = 0
+    private let noise: UnsafeMutablePointer<Float>  // white noise with a mean square of 1
+    private let past: UnsafeMutablePointer<Float>  // the last `taps` frames as a ring, stored twice in a row
+    private var oldest = 0  // the index of the oldest frame in `past`
+    private var limit: Float = 0  // the maximum magnitude of the output
 
     /// - Parameters:
     ///   - order: a higher order follows a richer spectrum at a cost of `order` × `historyCount` for each analysis.
@@ -41,9 +42,9 @@ package struct LinearPredictor: ~Copyable {
         self.order = order
         self.historyCount = historyCount
         taps = (order + 7) & ~7
-        // Each of the first four is read up to one vector beyond its end.
-        let errors = Self.vectors(historyCount) + 16
-        let coefficients = Self.vectors(taps + 1) + 16
+        // Each of the first four arrays is read up to one vector beyond its end.
+        let errors = Self.paddedCount(historyCount) + 16
+        let coefficients = Self.paddedCount(taps + 1) + 16
         let count = 2 * (errors + coefficients + taps) + historyCount
         forward = .allocate(capacity: count)
         forward.initialize(repeating: 0, count: count)
@@ -68,18 +69,19 @@ package struct LinearPredictor: ~Copyable {
         restart(history)
     }
 
-    /// Continues another signal, which ends at `history[historyCount - 1]`, with the same coefficients.
+    /// Continues another signal, which ends at `history[historyCount - 1]`, with the same coefficients. An infinite, NaN or
+    /// extreme signal is continued by silence.
     @_noLocks
     package mutating func restart(_ history: UnsafePointer<Float>) {
         oldest = 0
         limit = 0
-        var isSound = true  // not where a frame is NaN
+        var isValid = true  // false also if a frame is NaN
         for i in 0..<historyCount {
             let magnitude = abs(history[i])
-            isSound = isSound && magnitude < Self.loudest
+            isValid = isValid && magnitude < Self.loudest
             limit = max(limit, magnitude)
         }
-        guard isSound else {
+        guard isValid else {
             limit = 0
             return
         }
@@ -101,8 +103,8 @@ package struct LinearPredictor: ~Copyable {
     ///   spectrum.
     @_noLocks
     package mutating func next(innovation: Float = 0) -> Float {
-        let predicted = innovation - earshot_dot_by(vectorWidth, filter, past + oldest, taps)
-        // The filter's input is limited less than its output: clipped peaks would ring.
+        let predicted = innovation - earshot_dot_by(floatsPerVector, filter, past + oldest, taps)
+        // A frame that is fed back to the filter is limited less than the output, because clipped peaks would ring.
         let frame = max(-4 * limit, min(4 * limit, predicted))
         past[oldest] = frame
         past[oldest &+ taps] = frame
@@ -113,15 +115,15 @@ package struct LinearPredictor: ~Copyable {
     /// Computes the coefficients by Burg's method. An infinite, NaN or extreme signal is treated as silence.
     @_noLocks
     private mutating func learn(_ history: UnsafePointer<Float>) {
-        var count = historyCount &- 1  // pairs of errors
-        let room = Self.vectors(historyCount) &+ 16
-        let signal = earshot_dot_by(vectorWidth, history, history, historyCount & ~7)
-        let level = Self.noiseLevel * earshot_sqrtf(signal / Float(historyCount))
-        for i in 0..<historyCount { backward[i] = history[i] + level * noise[i] }
+        var count = historyCount &- 1  // the number of pairs of errors
+        let room = Self.paddedCount(historyCount) &+ 16
+        let signalEnergy = earshot_dot_by(floatsPerVector, history, history, historyCount & ~7)
+        let noiseGain = Self.noiseLevel * earshot_sqrtf(signalEnergy / Float(historyCount))
+        for i in 0..<historyCount { backward[i] = history[i] + noiseGain * noise[i] }
         copySamples(forward, backward + 1, count)
         clearSamples(forward + count, room &- count)
         clearSamples(backward + count, room &- count)
-        let coefficients = Self.vectors(taps &+ 1)
+        let coefficients = Self.paddedCount(taps &+ 1)
         clearSamples(filter, coefficients)
         clearSamples(reversed, coefficients)
         filter[taps] = 1
@@ -129,28 +131,28 @@ package struct LinearPredictor: ~Copyable {
         residual = 0
         var power = summedPower(count)
         guard power < Double(Self.loudest) else { return }
-        var summed = power
-        var product = Double(earshot_dot_by(vectorWidth, forward, backward, Self.vectors(count)))
+        var lastSummedPower = power
+        var product = Double(earshot_dot_by(floatsPerVector, forward, backward, Self.paddedCount(count)))
         var m = 0
         while m < order, power > Self.silence {
             let k = Float(max(-0.999_999, min(0.999_999, 2 * product / power)))
-            // Levinson's step is that of the lattice, on coefficients. All below `start` are 0, and stay so.
+            // Levinson's recursion is a lattice step on the coefficients. Coefficients below `start` are 0, and stay 0.
             let start = max(0, taps &- m &- 2) & ~15
-            _ = earshot_lattice_by(vectorWidth, reversed + start, filter + start, coefficients &- start, k)
+            _ = earshot_lattice_by(floatsPerVector, reversed + start, filter + start, coefficients &- start, k)
             let first = forward[0] - k * backward[0]
-            product = Double(earshot_lattice_by(vectorWidth, forward, backward, Self.vectors(count), k))
+            product = Double(earshot_lattice_by(floatsPerVector, forward, backward, Self.paddedCount(count), k))
             // The first forward error and the last backward error have lost their counterparts.
             count &-= 1
             let last = backward[count]
             backward[count] = 0
             power = (1 - Double(k) * Double(k)) * power - Double(first * first) - Double(last * last)
-            if !(power > summed * Self.trusted) {
+            if !(power > lastSummedPower * Self.trusted) {
                 power = summedPower(count)
-                summed = power
+                lastSummedPower = power
             }
             m &+= 1
         }
-        // Rounding may have moved a pole outside the unit circle.
+        // Rounding may have moved a pole outside the unit circle, so all poles are moved inwards.
         var shrink: Float = 1
         for i in 1...order {
             shrink *= Self.shrinkage
@@ -159,26 +161,26 @@ package struct LinearPredictor: ~Copyable {
         residual = earshot_sqrtf(Float(power) / Float(2 &* count))
     }
 
-    /// Returns the sum of the power of both errors: Burg's denominator.
+    /// Returns the energy of the first `count` forward and backward errors together: Burg's denominator.
     @_noLocks
     private func summedPower(_ count: Int) -> Double {
-        let whole = Self.vectors(count)
-        return Double(earshot_dot_by(vectorWidth, forward, forward, whole))
-            + Double(earshot_dot_by(vectorWidth, backward, backward, whole))
+        let paddedCount = Self.paddedCount(count)
+        return Double(earshot_dot_by(floatsPerVector, forward, forward, paddedCount))
+            + Double(earshot_dot_by(floatsPerVector, backward, backward, paddedCount))
     }
 
-    /// The factor of the filter's poles: the continuation decays by 0.6 dB in 10 ms at 48 kHz.
+    /// The factor by which the filter's poles are moved inwards: the continuation decays by 0.6 dB in 10 ms at 48 kHz.
     private static var shrinkage: Float { @_noLocks get { 0.999_85 } }
     /// The level of the noise added before analysis, relative to the signal.
     private static var noiseLevel: Float { @_noLocks get { 1e-4 } }
     /// The summed error power of silence: that of a signal at -124 dBFS.
     private static var silence: Double { @_noLocks get { 1e-9 } }
-    /// The maximum power or magnitude of a valid signal.
+    /// The power and the magnitude that a valid signal does not reach.
     private static var loudest: Float { @_noLocks get { 1e12 } }
     /// The share of the last summed power down to which the recursion is accurate enough.
     private static var trusted: Double { @_noLocks get { 0.01 } }
 
     /// Rounds `count` up to whole vectors of the lattice.
     @_noLocks
-    private static func vectors(_ count: Int) -> Int { (count &+ 15) & ~15 }
+    private static func paddedCount(_ count: Int) -> Int { (count &+ 15) & ~15 }
 }

@@ -2,14 +2,14 @@
 
 /// A change of a sound system's devices.
 public enum AudioDeviceChange: Hashable, Sendable {
-    /// The device can be opened.
+    /// The device has appeared in the list.
     case added(AudioDeviceDescription)
-    /// The device can no longer be opened.
+    /// The device has disappeared from the list.
     case removed(AudioDeviceDescription)
-    /// The device has changed its rate, latency, name or channel count.
+    /// A property of the device has changed, such as its rate, latency, name or channel count; not only its being the default.
     case changed(AudioDeviceDescription)
-    /// The default input has changed or disappeared.
+    /// The default input is now this device; nil if there is none any longer.
     case defaultInput(AudioDeviceDescription?)
-    /// The default output has changed or disappeared.
+    /// The default output is now this device; nil if there is none any longer.
     case defaultOutput(AudioDeviceDescription?)
 }

@@ -9,32 +9,33 @@ public enum AudioDirection: String, Hashable, Sendable {
 }
 
 extension AudioDeviceDescription {
-    /// Returns true if it has channels in a direction.
+    /// Returns true if the device has channels in this direction.
     public func has(_ direction: AudioDirection) -> Bool {
         (direction == .input ? inputChannelCount : outputChannelCount) > 0
     }
 }
 
 extension Collection where Element == AudioDeviceDescription {
-    /// Returns the device that a user means: by id, by name, or by a part of either that only one device has, in any case. A part
-    /// matches a monitor only if it contains `monitor`.
-    /// - Throws: ``AudioDeviceError/noDevice(name:near:)`` with similar names; the matching ones if there are several; ids if
-    ///   these share a name.
+    /// Returns the device of a direction that a user means by `name`: the device's id, its unique name, or a part of its id or
+    /// name that no other device has. Upper and lower case are the same in a part, which finds monitors only if it contains
+    /// `monitor`.
+    /// - Throws: ``AudioDeviceError/noDevice(name:near:)`` with similar names, or the matching names if several devices match. A
+    ///   name that several devices share is replaced by their ids.
     public func device(named name: String, _ direction: AudioDirection) throws(AudioDeviceError) -> Element {
-        let able = filter { $0.has(direction) }
-        if let exact = able.first(where: { $0.id == name }) { return exact }
-        let named = able.filter { $0.name == name }
+        let candidates = filter { $0.has(direction) }
+        if let exact = candidates.first(where: { $0.id == name }) { return exact }
+        let named = candidates.filter { $0.name == name }
         if named.count == 1 { return named[0] }
         let wanted = name.lowercased()
         let isMonitorMeant = wanted.contains("monitor")
-        let fitting = able.filter {
+        let matches = candidates.filter {
             !wanted.isEmpty && ($0.name.lowercased().contains(wanted) || $0.id.lowercased().contains(wanted))
                 && (isMonitorMeant || $0.form != .monitor)
         }
-        if fitting.count == 1 { return fitting[0] }
-        let near = (!named.isEmpty ? named : fitting.isEmpty ? Self.nearest(able, to: wanted) : fitting).prefix(3)
+        if matches.count == 1 { return matches[0] }
+        let near = (!named.isEmpty ? named : matches.isEmpty ? Self.nearest(candidates, to: wanted) : matches).prefix(3)
         let names = near.map { device in
-            able.filter { $0.name == device.name }.count == 1 ? device.name : device.id
+            candidates.filter { $0.name == device.name }.count == 1 ? device.name : device.id
         }
         throw .noDevice(name: name, near: names)
     }

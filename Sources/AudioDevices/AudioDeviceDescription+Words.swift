@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AudioDeviceDescription {
-    /// The kind in words such as "Bluetooth headset", "USB microphone" or "virtual speaker".
+    /// The device's connection and form in words, such as "Bluetooth headset", "USB microphone" or "virtual speaker".
     package var kindDescription: String {
-        let how: String? =
+        let connectionWord: String? =
             switch transport {
             case .builtIn: "built-in"
             case .usb: "USB"
@@ -12,12 +12,12 @@ extension AudioDeviceDescription {
             case .virtual: "virtual"
             case .unknown: nil
             }
-        let what =
+        let formWord =
             switch form {
             case .unknown:
                 inputChannelCount == 0 ? "output" : outputChannelCount == 0 ? "input" : "sound card"
             default: form.rawValue
             }
-        return [how, what].compactMap { $0 }.joined(separator: " ")
+        return [connectionWord, formWord].compactMap { $0 }.joined(separator: " ")
     }
 }

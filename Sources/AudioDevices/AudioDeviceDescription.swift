@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A description of a device by its sound system.
+/// A sound system's description of a device.
 public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
-    /// The connection of a device; Core Audio's transport type.
+    /// The kind of connection between the machine and a device; Core Audio's transport type.
     public enum Transport: String, Hashable, Sendable, CaseIterable {
-        /// Part of the machine.
+        /// The device is a part of the machine.
         case builtIn
         case usb
         case bluetooth
-        /// A screen or amplifier on a display cable.
+        /// A screen or amplifier connected by HDMI or DisplayPort.
         case hdmi
-        /// Software without a converter.
+        /// A device in software, without a converter.
         case virtual
         case unknown
     }
@@ -23,29 +23,29 @@ public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
         case headset
         case microphone
         case line
-        /// Another device's output, as an input.
+        /// An input that captures the sound that another device plays.
         case monitor
         case unknown
     }
 
-    /// The device's identifier in its sound system, which does not change when it is replugged: PipeWire's `node.name`, JACK's
-    /// client, ALSA's PCM.
+    /// The device's identifier in its sound system, which stays the same when the device is replugged: PipeWire's `node.name`,
+    /// JACK's client name, ALSA's PCM name.
     public var id: String
     /// The sound system of the device.
     public var backend: AudioBackend
-    /// The name for the user.
+    /// The device's name, as shown to users.
     public var name: String
-    /// The connection.
+    /// The kind of connection to the machine.
     public var transport: Transport
-    /// The form.
+    /// The device's physical form.
     public var form: Form
-    /// The input channels; 0 for none.
+    /// The number of input channels; 0 if the device has no input.
     public var inputChannelCount: Int
-    /// The output channels; 0 for none.
+    /// The number of output channels; 0 if the device has no output.
     public var outputChannelCount: Int
-    /// The rate in hertz at which it runs or would run.
+    /// The sample rate in hertz at which the device runs, or would run by default.
     public var sampleRate: Double
-    /// The supported rates in hertz, ascending; a system that converts lists only the device's own.
+    /// The sample rates in hertz that the device supports, ascending. Rates that the sound system would convert are left out.
     public var sampleRates: [Double]
     /// The supported block sizes in frames.
     public var blockFrameCounts: ClosedRange<Int>
@@ -53,12 +53,12 @@ public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
     public var inputLatency: Double?
     /// The output latency in seconds, as in ``AudioDevice/outputLatency``; nil if unknown before opening.
     public var outputLatency: Double?
-    /// True if this is the default input.
+    /// True if the device is its sound system's default input.
     public var isDefaultInput: Bool
-    /// True if this is the default output.
+    /// True if the device is its sound system's default output.
     public var isDefaultOutput: Bool
 
-    /// Creates a description; by default of one input and one output at 48 kHz and 16 to 4,096 frames.
+    /// Creates a description; by default of a device at 48 kHz with blocks of 16 to 4,096 frames.
     public init(
         id: String, backend: AudioBackend, name: String, transport: Transport = .unknown, form: Form = .unknown,
         inputChannelCount: Int, outputChannelCount: Int, sampleRate: Double = 48_000, sampleRates: [Double]? = nil,
@@ -81,6 +81,6 @@ public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
         self.isDefaultOutput = isDefaultOutput
     }
 
-    /// Returns true if only its wearer hears it, so that its sound must not move to a loudspeaker.
+    /// True if only the person who wears the device hears it, so that its sound must not move to a loudspeaker.
     package var isWorn: Bool { form == .headphones || form == .headset }
 }

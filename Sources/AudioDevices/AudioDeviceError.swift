@@ -2,46 +2,46 @@
 
 /// A failure of a sound device.
 public enum AudioDeviceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No server of this kind answers. `server` is its name, nil for the default one; `onPipeWire` tells whether this session has
-    /// PipeWire.
+    /// No sound system of this kind is running. `server` is the requested server's name, nil for the default server; `onPipeWire`
+    /// is true if PipeWire was found instead.
     case noServer(AudioBackend, server: String?, onPipeWire: Bool)
-    /// The server's socket belongs to another user; `owner` is that user's name, if readable.
+    /// The server's socket belongs to another user; `owner` is that user's name, nil if unknown.
     case otherUsersServer(AudioBackend, socket: String, owner: String?)
     /// No sound server is running, and the machine has no sound card.
     case noSystem
     /// The server refused the client; `status` is the server's code.
     case refused(AudioBackend, status: Int)
-    /// The system has no device of this name; `near` has similar names.
+    /// The sound system has no single device of this name; `near` has similar or matching names.
     case noDevice(name: String, near: [String])
-    /// The system has no default device.
+    /// The sound system has no default device in this direction.
     case noDefaultDevice(AudioDirection)
-    /// Another program uses the device exclusively.
+    /// The device is in use already and cannot be shared.
     case busy(device: String)
-    /// The user may not open the device or make the connection.
+    /// The user has no permission to open the device.
     case notPermitted(device: String)
-    /// The device does not support the rate, block, channel count, sample type or drift.
+    /// The device does not support a requested value, such as the rate, block or channel count; `detail` names the value.
     case unsupportedFormat(detail: String)
-    /// All clients of the server run at its rate, in hertz.
+    /// The JACK server's only sample rate is not the requested one; both are in hertz.
     case otherSampleRate(server: Double, asked: Double)
-    /// All clients of the server have its block, in frames.
+    /// The JACK server's only block length is not the requested one; both are in frames.
     case otherBlock(server: Int, asked: Int)
     /// A port could not be registered or connected.
     case portFailed(name: String)
-    /// This process already has clients on another server; libjack supports one server in a process.
+    /// This process already has clients on another JACK server; libjack supports only one server in a process.
     case otherServer(open: String, asked: String)
     /// A call to the server or the driver failed with an error code.
     case callFailed(AudioBackend, call: String, code: Int)
-    /// The server ended, or removed the client.
+    /// The sound server ended, or removed this client.
     case serverGone(AudioBackend, reason: String)
     /// The device was unplugged, or its server removed it.
     case deviceGone(name: String)
-    /// The device stopped calling without an error; the value is the seconds since its last call.
+    /// The device stopped its callbacks, or its server does not answer, without an error; `seconds` is the time waited.
     case stalled(device: String, seconds: Double)
-    /// The server now runs at another rate, in hertz.
+    /// The server changed its sample rate while the device was open; both rates are in hertz.
     case sampleRateChanged(from: Double, to: Double)
     /// The device is already running.
     case alreadyRunning
-    /// The thread could not be created; `code` is an errno.
+    /// The device's thread could not be created; `code` is an errno.
     case noThread(code: Int)
 
     /// One sentence that says what happened.

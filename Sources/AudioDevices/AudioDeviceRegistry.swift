@@ -19,10 +19,10 @@ public final class AudioDeviceRegistry: Sendable {
     /// The current devices, in the backend's order.
     public var devices: [AudioDeviceDescription] { list.withLock { $0 } }
 
-    /// Returns a stream of the changes from now on, in order and unlimited.
+    /// Returns a stream of the list's changes from now on, in order. Unread changes are kept without a limit.
     public func changes() -> AsyncStream<AudioDeviceChange> { broadcast.stream() }
 
-    /// Signals `wakeup` after each change of the list, for a thread that polls.
+    /// Registers `wakeup` to be signalled after each change of the list, for a thread that polls; does not retain it.
     package func wake(_ wakeup: Wakeup) {
         listeners.withLock { listeners in
             listeners.removeAll { $0.wakeup == nil || $0.wakeup === wakeup }
@@ -30,19 +30,19 @@ public final class AudioDeviceRegistry: Sendable {
         }
     }
 
-    /// Replaces the list. For backends; ids must be unique.
+    /// Replaces the list and reports its changes. For backends; the devices' ids must be unique.
     package func replace(with devices: [AudioDeviceDescription]) {
-        let isNew = list.withLock { list in
+        let hasChanged = list.withLock { list in
             let changes = Self.changes(from: list, to: devices)
             list = devices
             for change in changes { broadcast.send(change) }
             return !changes.isEmpty
         }
-        guard isNew else { return }
+        guard hasChanged else { return }
         for wakeup in listeners.withLock({ $0.compactMap(\.wakeup) }) { wakeup.handle.wake() }
     }
 
-    /// Returns removals, then changes of remaining devices, then arrivals, then the defaults.
+    /// Returns the changes between two lists in this order: removed devices, changed devices, new devices, changed defaults.
     static func changes(
         from old: [AudioDeviceDescription], to new: [AudioDeviceDescription]
     ) -> [AudioDeviceChange] {
@@ -50,10 +50,10 @@ public final class AudioDeviceRegistry: Sendable {
         let after = Dictionary(new.map { ($0.id, $0) }) { first, _ in first }
         var changes = old.filter { after[$0.id] == nil }.map { AudioDeviceChange.removed($0) }
         for device in new {
-            guard var was = before[device.id] else { continue }
-            was.isDefaultInput = device.isDefaultInput
-            was.isDefaultOutput = device.isDefaultOutput
-            if was != device { changes.append(.changed(device)) }
+            guard var previous = before[device.id] else { continue }
+            previous.isDefaultInput = device.isDefaultInput
+            previous.isDefaultOutput = device.isDefaultOutput
+            if previous != device { changes.append(.changed(device)) }
         }
         changes += new.filter { before[$0.id] == nil }.map { .added($0) }
         let (input, output) = (new.first(where: \.isDefaultInput), new.first(where: \.isDefaultOutput))

@@ -2,11 +2,11 @@
 
 /// A request to open a device; the ``AudioDevice`` has the actual values.
 public struct AudioDeviceRequest: Sendable {
-    /// One direction of a request.
+    /// The requested device for one direction.
     public enum Side: Hashable, Sendable {
         /// No device for this direction.
         case none
-        /// The system's default; left out if there is none.
+        /// The system's default device. If there is none, the direction is left out.
         case systemDefault
         /// The device with this ``AudioDeviceDescription/id``.
         case device(id: String)
@@ -16,13 +16,13 @@ public struct AudioDeviceRequest: Sendable {
     public var clientName = "earshot"
     /// The input device.
     public var input = Side.systemDefault
-    /// The output device. If it is another device than the input's, it has another clock, whose drift is resampled.
+    /// The output device. If input and output have different clocks, resampling compensates their drift.
     public var output = Side.systemDefault
-    /// The sample rate in hertz; nil for the device's.
+    /// The sample rate in hertz; nil for the device's own rate.
     public var sampleRate: Double?
-    /// The frames of a call, 16 to 4,096; nil to use ``ioDuration``.
+    /// The number of frames in each callback, 16 to 4,096; nil to use ``ioDuration``.
     public var blockFrameCount: Int?
-    /// The duration of a call in seconds, if ``blockFrameCount`` is nil.
+    /// The duration in seconds of each callback's frames; used if ``blockFrameCount`` is nil.
     public var ioDuration = 0.005
     /// The number of buffers in each cycle's `input`, 0 to 32; 0 with ``Side/none``.
     public var inputChannelCount = 1
@@ -30,18 +30,18 @@ public struct AudioDeviceRequest: Sendable {
     public var outputChannelCount = 2
     /// The device's channel, from 0, for each of the cycle's inputs; nil for the device's order. A missing channel is silent.
     public var inputChannelMap: [Int]?
-    /// The device's channel, from 0, for each of the cycle's outputs; nil for the device's order, with a single output on the
-    /// first two. A missing channel is not heard.
+    /// The device's channel, from 0, for each of the cycle's outputs; nil for the device's order, in which a single output is
+    /// played on the device's first two channels. An output for a missing channel is not heard.
     public var outputChannelMap: [Int]?
     /// True to exclude other programs from the device, if the system supports it.
     public var isExclusive = false
     /// The monitor that records the device's callbacks; nil for a new one.
     package var monitor: CallbackMonitor?
 
-    /// Creates a request for the default devices with one input, two outputs and 5 ms.
+    /// Creates a request for the default devices with one input, two outputs and blocks of 5 ms.
     public init() {}
 
-    /// Returns the frames to request at a sample rate.
+    /// Returns the block length in frames to request at a sample rate in hertz.
     package func wantedBlock(at sampleRate: Double) -> Int {
         blockFrameCount ?? max(16, min(4_096, Int((ioDuration * sampleRate).rounded())))
     }
@@ -58,8 +58,9 @@ extension AudioDeviceRequest {
         return request
     }
 
-    /// Returns the request for an input with a separate clock. Its sample rate and block may differ from the client's.
-    /// - Parameter device: the input, if it is listed.
+    /// Returns the request that opens an input with a separate clock as a device of its own. A sample rate that the input does
+    /// not support is left out, and the block is clamped to the input's range.
+    /// - Parameter device: the input's description; nil if the input is not listed.
     func ofItsOwn(_ device: AudioDeviceDescription?) -> AudioDeviceRequest {
         var own = self
         own.monitor = nil
@@ -72,7 +73,7 @@ extension AudioDeviceRequest {
         return own
     }
 
-    /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` if a number is beyond any device.
+    /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` if no device could support one of the request's values.
     package func validate() throws(AudioDeviceError) {
         func bad(_ detail: String) -> AudioDeviceError { .unsupportedFormat(detail: detail) }
         let counts = 0...32

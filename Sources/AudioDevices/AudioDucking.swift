@@ -4,17 +4,17 @@ import Synchronization
 
 /// A sound system that can lower the volume of other programs.
 package protocol AudioDucking: AudioSystem {
-    /// Lowers the volume of other programs, including new ones, until the result is ended or released. The lowest
+    /// Lowers the volume of other programs, including new ones, until the returned ``Ducking`` is ended or released. The lowest
     /// of several gains applies. Any thread except the render thread.
     /// - Parameter gain: a factor, clamped to 0…1.
     func duckOthers(to gain: Float) -> Ducking
 }
 
-/// Lowers the volume of other programs while it lives. Any thread except the render thread.
+/// Keeps the volume of other programs lowered until it is ended or released. Any thread except the render thread.
 package final class Ducking: Sendable {
     private let restore: Mutex<(@Sendable () -> Void)?>
 
-    /// - Parameter restore: called once, at the end.
+    /// - Parameter restore: restores the volume; called once, when this object is ended or released.
     package init(_ restore: @escaping @Sendable () -> Void) { self.restore = Mutex(restore) }
 
     deinit { end() }

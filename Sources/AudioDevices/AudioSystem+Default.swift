@@ -2,7 +2,7 @@
 
 /// Creates the sound systems of this machine.
 public enum AudioSystems {
-    /// The systems by preference; simulated cards are only used on request.
+    /// The sound systems to try without a request, the preferred one first. Simulated cards are used only on request.
     public static let preference: [AudioBackend] = [.pipewire, .jack, .alsa]
 
     /// Returns the requested sound system, running or not (see ``AudioSystem/failure``); without a request the first of
@@ -10,9 +10,9 @@ public enum AudioSystems {
     ///
     /// A running system is returned even without a device, since devices may be plugged in.
     /// - Parameters:
-    ///   - backend: nil for the best.
+    ///   - backend: the requested kind of sound system; nil for the first of ``preference`` that runs.
     ///   - server: the socket's name or path for PipeWire, the server's name for JACK; nil for the environment's or the default.
-    ///     Others have none.
+    ///     Other sound systems ignore it.
     /// - Throws: ``AudioDeviceError/noSystem`` if none was requested and none runs; errors of the system's initializer.
     public static func make(
         _ backend: AudioBackend? = nil, server: String? = nil

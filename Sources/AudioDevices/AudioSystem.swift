@@ -2,14 +2,14 @@
 
 /// A sound system: it lists devices, reports changes, and opens devices.
 ///
-/// It outlives its server: when that ends the list becomes empty, and it fills again when the server is back, without a call.
-/// Members are for any thread except the render thread, unless documented otherwise.
+/// A sound system outlives its server: the list becomes empty when the server ends, and is filled again automatically when the
+/// server is back. Members are for any thread except the render thread, unless documented otherwise.
 public protocol AudioSystem: AnyObject, Sendable {
     /// The kind of sound system.
     var backend: AudioBackend { get }
     /// The current devices and their changes.
     var registry: AudioDeviceRegistry { get }
-    /// The reason that no device can be opened; nil if there is none.
+    /// The reason that no device can be opened; nil while devices can be opened.
     var failure: AudioDeviceError? { get }
     /// Opens a device, or an input and an output of two devices as one, without starting it.
     ///
@@ -20,6 +20,6 @@ public protocol AudioSystem: AnyObject, Sendable {
 extension AudioSystem {
     /// The current devices; empty while the server is not running.
     public var devices: [AudioDeviceDescription] { registry.devices }
-    /// Returns a stream of the changes from now on, in order. It ends when the task is cancelled or the system released.
+    /// Returns a stream of the changes from now on, in order. It ends when its task is cancelled or the sound system is released.
     public func changes() -> AsyncStream<AudioDeviceChange> { registry.changes() }
 }

@@ -4,32 +4,32 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// Records the durations of a device's calls, and its xruns, for a reader such as a ``CallbackWatchdog``.
+/// Records the times of a device's callbacks, and its xruns, for a reader such as a ``CallbackWatchdog``.
 ///
-/// It may be passed from device to device (``AudioDeviceRequest/monitor``), each with its own ``recorder(sampleRate:)``, one
-/// after the other. Counts continue.
+/// Several devices may use a monitor one after the other (``AudioDeviceRequest/monitor``), each with its own
+/// ``recorder(sampleRate:)``. The counts continue.
 public final class CallbackMonitor: Sendable {
-    /// The times of one call.
+    /// The times of one callback.
     package struct Record: BitwiseCopyable, Hashable, Sendable {
-        /// The start of the call.
+        /// The time at which the callback started.
         package var hostTime: HostTime
-        /// The frames of the call.
+        /// The number of frames in the callback's cycle.
         package var frameCount: Int
-        /// The nanoseconds from its start to its end.
+        /// The nanoseconds from the callback's start to its end.
         package var duration: Int64
-        /// The nanoseconds from the cycle's nominal start to the call's; may be slightly negative, because the nominal start is
-        /// smoothed.
+        /// The nanoseconds from the cycle's nominal start to the callback's start; may be slightly negative, because the nominal
+        /// start is smoothed.
         package var lateness: Int64
-        /// The duration of its frames in nanoseconds, at the device's rate.
+        /// The nanoseconds that the callback's frames last at the device's rate: the longest that the callback may take.
         package var budget: Int64
 
-        /// Returns true if it took longer than its frames last.
+        /// True if the callback took longer than its frames last.
         package var isOverBudget: Bool { duration > budget }
     }
 
-    /// A cycle that the device lost.
+    /// An xrun: one or more successive cycles that the device lost.
     package struct XRun: BitwiseCopyable, Hashable, Sendable {
-        /// The time at which it was noticed.
+        /// The time at which the xrun was noticed.
         package var hostTime: HostTime
     }
 
@@ -40,7 +40,7 @@ public final class CallbackMonitor: Sendable {
 
     /// - Parameters:
     ///   - sampleRate: the rate in hertz of the device that uses ``recorder``; others use ``recorder(sampleRate:)``.
-    ///   - recordCapacity: the records kept until they are read; more are dropped and counted.
+    ///   - recordCapacity: the maximum number of unread records; further ones are dropped and counted.
     package init(sampleRate: Double = 48_000, recordCapacity: Int = 8_192) {
         records = MessageQueue(capacity: recordCapacity)
         xruns = MessageQueue(capacity: 1_024)
@@ -49,7 +49,7 @@ public final class CallbackMonitor: Sendable {
 
     deinit { recorder.deallocate() }
 
-    /// Returns the recorder for a device at this rate in hertz, which determines the time budget of a call.
+    /// Returns the recorder for a device at this rate in hertz, which determines how long a callback's frames last.
     package func recorder(sampleRate: Double) -> Recorder { recorder.timed(nanosecondsPerFrame: 1e9 / sampleRate) }
 
     /// Returns the oldest unread record; nil if there is none. For one reading thread.
@@ -57,31 +57,32 @@ public final class CallbackMonitor: Sendable {
     /// Returns the oldest unread xrun; nil if there is none. For one reading thread.
     package func nextXRun() -> XRun? { xruns.pop() }
 
-    /// The records dropped because the queue was full. Any thread.
+    /// The number of records dropped because the queue was full. Any thread.
     package var droppedRecordCount: Int { records.droppedCount }
-    /// The calls that have ended. Any thread.
+    /// The number of callbacks that have ended. Any thread.
     public var callCount: Int { recorder.counters.pointee.calls.load(ordering: .relaxed) }
-    /// The calls that took longer than their frames last. Any thread.
+    /// The number of callbacks that took longer than their frames last. Any thread.
     public var overBudgetCount: Int { recorder.counters.pointee.overBudget.load(ordering: .relaxed) }
-    /// The xruns so far, recorded or dropped. Any thread.
+    /// The number of xruns so far, whether they were read or dropped. Any thread.
     public var xrunCount: Int { recorder.counters.pointee.xruns.load(ordering: .relaxed) }
-    /// The frames by which `sampleTime` has jumped. Any thread.
+    /// The number of frames by which the devices' `sampleTime` has jumped in total. Any thread.
     public var skippedFrameCount: Int { recorder.counters.pointee.skipped.load(ordering: .relaxed) }
-    /// The start of the last call; nil before the first. Any thread.
+    /// The start of the last callback; nil before the first. Any thread.
     public var lastCallTime: HostTime? {
         let nanoseconds = recorder.counters.pointee.lastCall.load(ordering: .relaxed)
         return nanoseconds == .min ? nil : HostTime(nanoseconds: nanoseconds)
     }
-    /// The maximum seconds from one call's start to the next, including stops of the device. Any thread.
+    /// The maximum seconds from one callback's start to the next one's, including stops of the device. Any thread.
     public var longestCallInterval: Double {
         Double(recorder.counters.pointee.longestInterval.load(ordering: .relaxed)) * 1e-9
     }
 }
 
 extension CallbackMonitor {
-    /// The device's handle; must not outlive the monitor. Every method is safe on the render thread.
+    /// The handle through which a device writes to the monitor; must not outlive it. Methods that record are safe on the render
+    /// thread.
     package struct Recorder: @unchecked Sendable {  // each field has one writing thread; what is shared is atomic
-        /// The values for other threads, and the running call.
+        /// The atomic values for other threads, and the running callback's values for its own thread.
         struct Counters: ~Copyable {
             let calls = Atomic<Int>(0)
             let overBudget = Atomic<Int>(0)
@@ -120,7 +121,7 @@ extension CallbackMonitor {
             return recorder
         }
 
-        /// Notes the start of a call, on the calling thread.
+        /// Notes the start of a callback, on the thread that runs it.
         /// - Parameters:
         ///   - due: the cycle's nominal start.
         ///   - now: the current time.
@@ -137,7 +138,7 @@ extension CallbackMonitor {
             counters.pointee.lastCall.store(now.nanoseconds, ordering: .relaxed)
         }
 
-        /// Notes the end of the call, on the same thread.
+        /// Notes the end of the callback whose start was noted last, on the thread that runs it.
         @_noLocks
         package func end(now: HostTime) {
             let start = counters.pointee.start
@@ -152,14 +153,14 @@ extension CallbackMonitor {
                     budget: budget))
         }
 
-        /// Notes a lost cycle. For one thread, which may be another than the calling one.
+        /// Notes an xrun. For one thread, which need not be the thread of the callbacks.
         @_noLocks
         package func xrun(at hostTime: HostTime) {
             counters.pointee.xruns.wrappingAdd(1, ordering: .relaxed)
             xruns.push(XRun(hostTime: hostTime))
         }
 
-        /// Notes a jump of the device's frame counter, on the calling thread.
+        /// Notes that the device's frame counter has jumped by this many frames, on the thread of the callbacks.
         @_noLocks
         package func skip(_ frameCount: Int) { counters.pointee.skipped.wrappingAdd(frameCount, ordering: .relaxed) }
     }

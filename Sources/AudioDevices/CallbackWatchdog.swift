@@ -4,33 +4,33 @@ import EarshotAudioBase
 import Histogram
 import Synchronization
 
-/// Collects the times of all callbacks in High Dynamic Range histograms (G. Tene), and the times of overlong calls and xruns; in
-/// release builds too, since the callback only writes records to the monitor's queues.
+/// Collects the times of all callbacks in High Dynamic Range histograms (G. Tene), and the times of overlong callbacks and xruns.
+/// It is used in release builds too, since the device only writes records to the monitor's queues.
 ///
-/// Any thread except the render thread. It is the only reader of its ``CallbackMonitor``'s queues.
+/// Any thread except the render thread. The watchdog must be the only reader of its ``CallbackMonitor``'s queues.
 package final class CallbackWatchdog: Sendable {
     /// The monitor for the watched devices, one after the other: see ``AudioDeviceRequest/monitor``.
     package let monitor: CallbackMonitor
 
-    private let books: Mutex<Books>
+    private let gathered: Mutex<GatheredValues>
     private let thread = Mutex<ServiceThread?>(nil)
 
     /// - Parameters:
-    ///   - monitor: a device's monitor, or a new one for devices.
-    ///   - listCapacity: the number of overlong calls, and of xruns, whose times are kept: the latest. All are counted.
+    ///   - monitor: a device's monitor, or a new one to be passed to devices.
+    ///   - listCapacity: the maximum number of overlong callbacks, and of xruns, whose times are kept; all are counted.
     package init(monitor: CallbackMonitor = CallbackMonitor(), listCapacity: Int = 256) {
         self.monitor = monitor
-        books = Mutex(Books(capacity: max(1, listCapacity)))
+        gathered = Mutex(GatheredValues(capacity: max(1, listCapacity)))
     }
 
     deinit { stop() }
 
-    /// Reads the callback's records since the last call.
+    /// Reads the monitor's records since the last time.
     ///
-    /// The monitor's queue holds 11 s of 64-frame blocks at 48 kHz: call it at least that often, or ``start()`` does it.
-    package func gather() { books.withLock { $0.gather(from: monitor) } }
+    /// The monitor's queue holds 11 s of 64-frame blocks at 48 kHz. Call this method more often, or let ``start()`` do that.
+    package func gather() { gathered.withLock { $0.gather(from: monitor) } }
 
-    /// Starts gathering ten times a second, on a thread named `callback-watch`. A second call does nothing.
+    /// Starts gathering ten times a second, on a thread named `callback-watch`. Does nothing if the thread already runs.
     /// - Throws: ``AudioDeviceError/noThread(code:)``.
     package func start() throws(AudioDeviceError) {
         let code = thread.withLock { thread -> CInt in
@@ -46,7 +46,7 @@ package final class CallbackWatchdog: Sendable {
         guard code == 0 else { throw .noThread(code: Int(code)) }
     }
 
-    /// Ends the thread and keeps the values. Does nothing without a thread.
+    /// Ends the thread and keeps the values. Does nothing if no thread runs.
     package func stop() {
         let running = thread.withLock { thread in
             let running = thread
@@ -58,16 +58,16 @@ package final class CallbackWatchdog: Sendable {
 
     /// The values up to now.
     package var snapshot: CallbackReport {
-        books.withLock { books in
-            books.gather(from: monitor)
-            return books.report(of: monitor)
+        gathered.withLock { gathered in
+            gathered.gather(from: monitor)
+            return gathered.report(of: monitor)
         }
     }
 }
 
 extension CallbackWatchdog {
     /// The gathered values.
-    private struct Books {
+    private struct GatheredValues {
         var duration = Histogram<UInt64>(numberOfSignificantValueDigits: .three)  // nanoseconds
         var lateness = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
         var overBudget: Latest<CallbackReport.OverBudgetCall>
@@ -104,17 +104,17 @@ extension CallbackWatchdog {
     /// The latest elements, the oldest first.
     private struct Latest<Element> {
         let capacity: Int
-        private var kept: [Element] = []
+        private var buffer: [Element] = []
 
         init(capacity: Int) { self.capacity = capacity }
 
-        /// Appends an element. Makes room for half of the capacity at a time, which is cheap.
+        /// Appends an element. Old elements are removed only in batches of `capacity`, which is cheap on average.
         mutating func append(_ element: Element) {
-            if kept.count == 2 * capacity { kept.removeFirst(capacity) }
-            kept.append(element)
+            if buffer.count == 2 * capacity { buffer.removeFirst(capacity) }
+            buffer.append(element)
         }
 
-        var elements: [Element] { Array(kept.suffix(capacity)) }
+        var elements: [Element] { Array(buffer.suffix(capacity)) }
     }
 }
 

@@ -4,13 +4,13 @@ import EarshotAudioDSP
 
 /// Detects a muted or overdriven microphone from the levels of its blocks.
 ///
-/// A window has 100 ms. A finding needs 5 s; ending it needs a clearer level than beginning it, so that a borderline microphone
-/// is not reported again and again. Decibels are relative to a full-scale square wave: 0 dBFS is a mean square of 1. No clock,
-/// lock or allocation: it may run in a callback, or with a meter's values.
+/// The check judges windows of 100 ms. A finding needs 5 s of windows. Ending a finding needs a clearer level than beginning it,
+/// so that a borderline microphone is not reported again and again. Decibels are relative to a full-scale square wave: 0 dBFS is
+/// a mean square of 1. The check uses no clock, lock or allocation, so it may run in a callback, or with a meter's values.
 public struct MicrophoneCheck: BitwiseCopyable, Sendable {
     /// The state of a microphone.
     public enum Finding: UInt8, BitwiseCopyable, Hashable, Sendable, CaseIterable {
-        /// No fault.
+        /// No fault was found.
         case fine
         /// All samples were zero for 5 s: muted by software, or an input without a microphone.
         case digitalSilence
@@ -25,19 +25,19 @@ public struct MicrophoneCheck: BitwiseCopyable, Sendable {
 
     private let windowFrames: Int
     private var framesInWindow = 0
-    private var windowCount = 0  // up to `memory`
-    private var loudest: Float = 0  // of this window: mean square and peak
-    private var peak: Float = 0
-    // The last windows, the latest in bit 0.
-    private var quiet: UInt64 = 0
-    private var zero: UInt64 = 0
-    private var clipped: UInt64 = 0
-    private var loud: UInt64 = 0
+    private var windowCount = 0  // ended windows, counted up to `judgedWindows`
+    private var maximumMeanSquare: Float = 0  // the highest mean square of a block in the current window
+    private var peak: Float = 0  // the highest absolute sample in the current window
+    // One bit for each of the last windows, the latest in bit 0.
+    private var quietWindows: UInt64 = 0
+    private var zeroWindows: UInt64 = 0
+    private var clippedWindows: UInt64 = 0
+    private var loudWindows: UInt64 = 0
 
-    private static var memory: Int { @_noLocks get { 50 } }
-    private static var all: UInt64 { @_noLocks get { (1 << 50) - 1 } }
-    private static var silence: Float { @_noLocks get { 1e-9 } }  // -90 dBFS
-    private static var sound: Float { @_noLocks get { 4e-9 } }  // -84 dBFS
+    private static var judgedWindows: Int { @_noLocks get { 50 } }
+    private static var allWindows: UInt64 { @_noLocks get { (1 << 50) - 1 } }
+    private static var silenceThreshold: Float { @_noLocks get { 1e-9 } }  // mean square: -90 dBFS
+    private static var soundThreshold: Float { @_noLocks get { 4e-9 } }  // mean square: -84 dBFS
     private static var fullScale: Float { @_noLocks get { 0.999_9 } }  // 16-bit converters reach 0.99997
 
     /// - Parameter sampleRate: the rate in hertz of the counted frames.
@@ -48,53 +48,53 @@ public struct MicrophoneCheck: BitwiseCopyable, Sendable {
     @discardableResult @_noLocks
     package mutating func update(_ level: Level, frameCount: Int) -> Bool {
         let before = finding
-        loudest = level.meanSquare > loudest ? level.meanSquare : loudest
+        maximumMeanSquare = level.meanSquare > maximumMeanSquare ? level.meanSquare : maximumMeanSquare
         peak = level.peak > peak ? level.peak : peak
         framesInWindow &+= frameCount
         while framesInWindow >= windowFrames {
             framesInWindow &-= windowFrames
             endWindow()
-            // The remainder of a long block has its level.
-            loudest = framesInWindow > 0 ? level.meanSquare : 0
+            // The block's frames in the next window have the level of the whole block.
+            maximumMeanSquare = framesInWindow > 0 ? level.meanSquare : 0
             peak = framesInWindow > 0 ? level.peak : 0
         }
         return finding != before
     }
 
-    /// Forgets all levels, for another microphone or after a stop.
+    /// Forgets all levels and the finding, for another microphone or after a stop.
     @_noLocks
     package mutating func reset() {
         finding = .fine
         framesInWindow = 0
         windowCount = 0
-        loudest = 0
+        maximumMeanSquare = 0
         peak = 0
-        quiet = 0
-        zero = 0
-        clipped = 0
-        loud = 0
+        quietWindows = 0
+        zeroWindows = 0
+        clippedWindows = 0
+        loudWindows = 0
     }
 
     @_noLocks
     private mutating func endWindow() {
-        quiet = quiet << 1 | (loudest < Self.silence ? 1 : 0)
-        zero = zero << 1 | (peak == 0 ? 1 : 0)
-        clipped = clipped << 1 | (peak >= Self.fullScale ? 1 : 0)
-        loud = loud << 1 | (loudest >= Self.sound ? 1 : 0)
-        if windowCount < Self.memory { windowCount &+= 1 }
-        guard windowCount == Self.memory else { return }
-        let clips = (clipped & Self.all).nonzeroBitCount
-        if zero & Self.all == Self.all {
+        quietWindows = quietWindows << 1 | (maximumMeanSquare < Self.silenceThreshold ? 1 : 0)
+        zeroWindows = zeroWindows << 1 | (peak == 0 ? 1 : 0)
+        clippedWindows = clippedWindows << 1 | (peak >= Self.fullScale ? 1 : 0)
+        loudWindows = loudWindows << 1 | (maximumMeanSquare >= Self.soundThreshold ? 1 : 0)
+        if windowCount < Self.judgedWindows { windowCount &+= 1 }
+        guard windowCount == Self.judgedWindows else { return }
+        let clippedCount = (clippedWindows & Self.allWindows).nonzeroBitCount
+        if zeroWindows & Self.allWindows == Self.allWindows {
             finding = .digitalSilence
-        } else if quiet & Self.all == Self.all {
+        } else if quietWindows & Self.allWindows == Self.allWindows {
             finding = .silent
-        } else if clips > 10 {
+        } else if clippedCount > 10 {
             finding = .clipping
         } else {
             switch finding {
             case .fine: break
-            case .digitalSilence, .silent: if loud & 0b11 == 0b11 { finding = .fine }  // 200 ms of sound
-            case .clipping: if clips <= 2 { finding = .fine }
+            case .digitalSilence, .silent: if loudWindows & 0b11 == 0b11 { finding = .fine }  // after 200 ms of sound
+            case .clipping: if clippedCount <= 2 { finding = .fine }
             }
         }
     }

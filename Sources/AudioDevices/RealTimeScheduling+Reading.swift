@@ -3,19 +3,22 @@
 import Foundation
 
 extension RealTimeScheduling {
-    /// Returns the current state of this process. Reads small files; not for the render thread.
+    /// Returns the current conditions of this process. Reads small files; not for the render thread.
     package static func current() -> RealTimeScheduling {
-        var facts = RealTimeScheduling()
-        facts.isRoot = geteuid() == 0
+        var conditions = RealTimeScheduling()
+        conditions.isRoot = geteuid() == 0
         var limit = rlimit()
         if getrlimit(__rlimit_resource_t(__RLIMIT_RTPRIO.rawValue), &limit) == 0 {
-            facts.priorityLimit = Int(clamping: limit.rlim_cur)
+            conditions.priorityLimit = Int(clamping: limit.rlim_cur)
         }
-        facts.readFiles(under: "", isMember: isInGroup)
-        return facts
+        conditions.readFiles(under: "", isMember: isInGroup)
+        return conditions
     }
 
-    /// Reads the values from files.
+    /// Reads the values that come from system files.
+    /// - Parameters:
+    ///   - root: the folder that contains the file system; empty for the machine's own.
+    ///   - isMember: returns true if the process is in the group of this name.
     mutating func readFiles(under root: String, isMember: (String) -> Bool) {
         func text(_ path: String) -> String? { try? String(contentsOfFile: root + path, encoding: .utf8) }
         func number(_ path: String) -> Int? {
@@ -48,7 +51,8 @@ extension RealTimeScheduling {
         return bits & 1 << 23 != 0
     }
 
-    /// Returns the files of a process's budget in cgroup v1, by its /proc/self/cgroup; the first that exists is used.
+    /// Returns the possible paths of the real-time budget of a process's control group (cgroup v1), the best first.
+    /// - Parameter controlGroups: the text of the process's /proc/self/cgroup.
     private static func groupFiles(controlGroups: String) -> [String] {
         controlGroups.split(separator: "\n").flatMap { line -> [String] in
             let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -61,7 +65,8 @@ extension RealTimeScheduling {
         }
     }
 
-    /// Returns lines such as `@audio - rtprio 95`; of two limits the soft one counts, because nothing raises it to the hard one.
+    /// Returns the groups and priorities of lines such as `@audio - rtprio 95` in a limits file. Hard limits are left out,
+    /// because nothing raises a process's soft limit to them.
     private static func grants(in limits: String) -> [(group: String, priority: Int)] {
         limits.split(separator: "\n").compactMap { line in
             let words = line.prefix { $0 != "#" }.split(whereSeparator: \.isWhitespace)
@@ -77,8 +82,8 @@ extension RealTimeScheduling {
         var group = Foundation.group()
         var found: UnsafeMutablePointer<Foundation.group>?
         guard getgrnam_r(name, &group, &buffer, buffer.count, &found) == 0, found != nil else { return false }
-        var mine = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
-        let count = getgroups(CInt(mine.count), &mine)
-        return getegid() == group.gr_gid || mine.prefix(Int(max(0, count))).contains(group.gr_gid)
+        var groupIDs = [gid_t](repeating: 0, count: Int(max(0, getgroups(0, nil))))
+        let count = getgroups(CInt(groupIDs.count), &groupIDs)
+        return getegid() == group.gr_gid || groupIDs.prefix(Int(max(0, count))).contains(group.gr_gid)
     }
 }

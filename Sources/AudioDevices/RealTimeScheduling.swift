@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The conditions for SCHED_FIFO in this process (sched(7), limits.conf(5), Documentation/scheduler/sched-rt-group.rst).
+/// The conditions for real-time scheduling (SCHED_FIFO) in a process: sched(7), limits.conf(5),
+/// Documentation/scheduler/sched-rt-group.rst.
 package struct RealTimeScheduling: Hashable, Sendable {
     /// A line of limits.conf(5) that grants real-time priorities to a group. Debian's jackd2 has one for the group `audio`, its
     /// pipewire-bin one for `pipewire`.
     package struct Grant: Hashable, Sendable {
-        /// The file with the line.
+        /// The path of the file that contains the line.
         package var file: String
-        /// The group.
+        /// The group's name.
         package var group: String
-        /// The maximum priority.
+        /// The maximum SCHED_FIFO priority that the line grants.
         package var priority: Int
         /// True if the process is in the group.
         package var isMember: Bool
@@ -23,34 +24,36 @@ package struct RealTimeScheduling: Hashable, Sendable {
         }
     }
 
-    /// True if the process has CAP_SYS_NICE, which overrides limits.
+    /// True if the process has CAP_SYS_NICE, which overrides ``priorityLimit``.
     package var hasCapability = false
-    /// True if it runs as root.
+    /// True if the process runs as root.
     package var isRoot = false
-    /// The maximum priority without the capability: the soft RLIMIT_RTPRIO.
+    /// The maximum SCHED_FIFO priority without CAP_SYS_NICE: the process's soft limit RLIMIT_RTPRIO.
     package var priorityLimit = 0
     /// The microseconds of each period (usually a second) in which real-time threads of the whole machine may run; -1 for no
     /// limit, nil if unknown.
     package var systemRuntime: Int?
-    /// The same budget of the process's control group; nil if groups have none (cgroup v2).
+    /// The microseconds of each period in which real-time threads of the process's control group may run; nil if groups have no
+    /// such limit (cgroup v2).
     package var groupRuntime: Int?
-    /// The file of ``groupRuntime``.
+    /// The path of the file that contains ``groupRuntime``.
     package var groupFile: String?
-    /// The limits after the next login.
+    /// The lines of the machine's limits files that grant real-time priorities to groups. They take effect at a login.
     package var grants: [Grant] = []
-    /// A file of limits that its name disables: jackd2's, installed without real-time priority.
+    /// The path of jackd2's limits file if its name, `audio.conf.disabled`, disables it: the package was installed without
+    /// real-time priority. nil if there is no such file.
     package var disabledFile: String?
 
     /// Creates the conditions of a process without privileges.
     package init() {}
 
-    /// The reason that a SCHED_FIFO priority is denied, and the remedy.
+    /// The reason that a SCHED_FIFO priority is denied.
     package enum Obstacle: Hashable, Sendable, CustomStringConvertible {
-        /// ``systemRuntime`` is 0.
+        /// The machine runs no real-time threads: ``systemRuntime`` is 0.
         case switchedOff
-        /// ``groupRuntime`` is 0, by this file.
+        /// The process's control group runs no real-time threads: ``groupRuntime``, read from this file, is 0.
         case groupWithoutBudget(file: String)
-        /// The limit of the process is too low; 0 for no privilege.
+        /// The process's maximum SCHED_FIFO priority, 0 for none at all, is too low; the remedy would raise it.
         case limit(Int, Remedy)
 
         /// One sentence that says what happened.
@@ -68,11 +71,11 @@ package struct RealTimeScheduling: Hashable, Sendable {
 
     /// The change that would raise the process's limit.
     package enum Remedy: Hashable, Sendable {
-        /// It runs as root without the capability: the container must grant it.
+        /// The process runs as root without CAP_SYS_NICE: the container must grant that capability.
         case container
         /// The user has joined the group since the last login, and must log in again.
         case login(Grant)
-        /// The user must join the group.
+        /// The user must join the group of this grant.
         case group(Grant)
         /// The user must join the group `audio`, and the file with its limits, at this path, must be renamed to end in `.conf`.
         case disabledFile(String)
@@ -80,10 +83,10 @@ package struct RealTimeScheduling: Hashable, Sendable {
         case newFile
     }
 
-    /// Returns a line about the scheduling of a callback's thread; without real time it has the reason.
+    /// Returns a line about the scheduling of a callback's thread. For normal scheduling the line has the reason.
     /// - Parameters:
-    ///   - granted: its SCHED_FIFO priority, as in ``AudioDevice/realTimePriority``.
-    ///   - wanted: the requested priority.
+    ///   - granted: the thread's SCHED_FIFO priority, as in ``AudioDevice/realTimePriority``; nil for normal scheduling.
+    ///   - wanted: the requested SCHED_FIFO priority.
     package func description(granted: Int?, wanted: Int = 70) -> String {
         if let granted { return "SCHED_FIFO \(granted)" }
         if let obstacle = obstacle(to: wanted) { return "normal scheduling: \(obstacle)" }
@@ -91,7 +94,7 @@ package struct RealTimeScheduling: Hashable, Sendable {
             "normal scheduling: real-time scheduling is allowed here, but the sound system runs its callbacks without"
     }
 
-    /// Returns the reason that the SCHED_FIFO priority is denied; nil if it is granted.
+    /// Returns the reason that the SCHED_FIFO priority is denied to the process; nil if it is allowed.
     package func obstacle(to priority: Int = 70) -> Obstacle? {
         if systemRuntime == 0 { return .switchedOff }
         if groupRuntime == 0, let groupFile { return .groupWithoutBudget(file: groupFile) }
@@ -100,9 +103,9 @@ package struct RealTimeScheduling: Hashable, Sendable {
     }
 
     private func remedy(_ priority: Int) -> Remedy {
-        let able = grants.filter { $0.priority >= priority }
-        if let mine = able.first(where: \.isMember) { return .login(mine) }
-        if let grant = able.first(where: { $0.group == "audio" }) ?? able.first { return .group(grant) }
+        let sufficient = grants.filter { $0.priority >= priority }
+        if let ownGrant = sufficient.first(where: \.isMember) { return .login(ownGrant) }
+        if let grant = sufficient.first(where: { $0.group == "audio" }) ?? sufficient.first { return .group(grant) }
         return disabledFile.map { .disabledFile($0) } ?? .newFile
     }
 }

@@ -5,9 +5,9 @@ import EarshotAudioBase
 extension AudioEngine {
     /// Starts rendering into memory, as fast as possible, instead of for a device (`AVAudioEngine.enableManualRenderingMode`).
     /// - Parameters:
-    ///   - format: the output format; its rate is the graph's.
-    ///   - inputChannelCount: the channels of the input of ``renderOffline(_:frameCount:input:)``; 0 for no input.
-    ///   - maximumFrameCount: the maximum frames of a call, 1 to 8,192.
+    /// - format: the output format; its sample rate is also the engine's.
+    /// - inputChannelCount: the number of channels of `input` in ``renderOffline(_:frameCount:input:)``; 0 for no input.
+    /// - maximumFrameCount: the maximum frames of one call of ``renderOffline(_:frameCount:input:)``, 1 to 8,192.
     public func enableManualRendering(
         format: AudioFormat, inputChannelCount: Int = 0, maximumFrameCount: Int = 4096
     ) throws(AudioEngineError) {
@@ -25,10 +25,12 @@ extension AudioEngine {
         }
     }
 
-    /// Renders the next frames, with all edits made before the call. For one thread at a time.
+    /// Renders the next frames, with the edits made before the call; an edit waits while the previous edit fades. For one thread
+    /// at a time.
     /// - Parameters:
     ///   - output: as many channels as the format has; overwritten.
-    ///   - input: the output of the input node; nil for silence. It must not share memory with `output`, which is cleared first.
+    /// - input: the samples that the input node outputs; nil for silence. They must not share memory with `output`, which is
+    ///   cleared first.
     public func renderOffline(
         _ output: Channels, frameCount: Int, input: Channels? = nil
     ) throws(AudioEngineError) {
@@ -48,12 +50,12 @@ extension AudioEngine {
     /// Starts rendering on the caller's own render thread, by the returned callback
     /// (`AVAudioEngineManualRenderingMode.realtime`), as a part of a larger callback, such as a call's.
     ///
-    /// The cycle's input becomes the input node's output; edits work as with a device.
+    /// The cycle's input becomes the input node's output; edits take effect as with a device.
     /// - Parameters:
-    ///   - format: the output format; its rate is the graph's.
-    ///   - inputChannelCount: the channels of the cycle's input.
-    ///   - maximumFrameCount: the maximum frames of a cycle, 1 to 8,192. Voice processing adds delay with it.
-    /// - Returns: the callback, valid until ``stop()``, which must follow its last call.
+    /// - format: the output format; its sample rate is also the engine's.
+    /// - inputChannelCount: the number of channels of the cycle's input.
+    /// - maximumFrameCount: the maximum frames of a cycle, 1 to 8,192. A greater maximum may add delay to voice processing.
+    /// - Returns: the callback, valid until ``stop()``. The last call of the callback must return before ``stop()`` is called.
     package func startRealtimeRendering(
         format: AudioFormat, inputChannelCount: Int, maximumFrameCount: Int = 4096
     ) throws(AudioEngineError) -> RenderCallback {
@@ -78,14 +80,14 @@ extension AudioEngine {
         }
     }
 
-    /// Passes the remaining frames to the taps. Manual rendering may continue or end afterwards.
+    /// Passes the frames that the taps still hold to their blocks. Manual rendering may continue or end afterwards.
     public func flushTaps() {
         for tap in state.withLock({ $0.graph.nodes.values.compactMap(\.tap) }) { tap.serve(all: true) }
     }
 }
 
 extension RenderExecutor {
-    /// Renders one call on the current thread, with a clock that counts frames only.
+    /// Renders `frameCount` frames on the current thread, with a host time that follows from the frames rendered before.
     func renderManually(_ output: Channels, _ frameCount: Int, _ input: Channels) {
         let rendered = state.pointee.rendered
         for c in 0..<output.count { clearSamples(output[c], frameCount) }

@@ -8,9 +8,9 @@ extension AudioEngine {
     /// Compiles the graph and renders it for a device, which must not be started yet.
     ///
     /// Calls of start, pause, resume and stop wait for each other, except on the engine's own thread, where taps and completion
-    /// handlers run. While another thread is in one of them, `start` throws there, `resume` does nothing, and the other thread
-    /// carries out `pause` and `stop` after its own call.
-    /// - Throws: the error of the graph, with nodes named, or of the device.
+    /// handlers run. While another thread is in one of these calls, `start` on the engine's own thread throws, `resume` there
+    /// does nothing, and the other thread carries out `pause` and `stop` after its own call.
+    /// - Throws: the error of the graph, of the device or of the engine's own thread.
     public func start(on device: any AudioDevice) throws(AudioEngineError) {
         guard lifecycle.enter() else { throw .alreadyRunning }
         defer { leave() }
@@ -31,7 +31,7 @@ extension AudioEngine {
         }
     }
 
-    /// Stops the device and keeps the state of the nodes.
+    /// Stops the device and keeps the state of the nodes for ``resume()``.
     public func pause() { halt(.pause) }
 
     /// Resumes after ``pause()``.
@@ -48,18 +48,18 @@ extension AudioEngine {
     /// Stops the device, or ends manual rendering. Keeps the graph and discards the state of the nodes.
     public func stop() { halt(.stop) }
 
-    /// Returns true while a device calls the engine.
+    /// True while a device or the caller's own render thread renders the graph.
     public var isRunning: Bool { state.withLock { $0.mode == .running } }
 
-    /// Returns a node's output format (`AVAudioNode.outputFormat(forBus:)`); nil while the engine is stopped, or if no connection
-    /// leads from the node to an output.
+    /// Returns a node's output format (`AVAudioNode.outputFormat(forBus:)`). Returns nil while the engine is stopped, if the node
+    /// has no output, or if no connection leads from the node to an output node or sink.
     public func outputFormat(of node: AudioNode) -> AudioFormat? {
         state.withLock { state in
             node.numberOfOutputs > 0 ? state.rendering?.formats[node.id]?.output : nil
         }
     }
 
-    /// Returns true if the engine renders into memory, by ``renderOffline(_:frameCount:input:)``.
+    /// True if the engine renders into memory, by ``renderOffline(_:frameCount:input:)``.
     public var isInManualRenderingMode: Bool {
         state.withLock { state in
             if case .manual = state.mode { return true }
@@ -67,7 +67,8 @@ extension AudioEngine {
         }
     }
 
-    /// Returns the engine's frame counter at a host time, extrapolated from the last block; nil before the first block.
+    /// Returns the engine's frame counter at a host time, extrapolated from the last block; nil while the engine is stopped, and
+    /// before the first block.
     public func sampleTime(at hostTime: HostTime) -> Int64? {
         state.withLock { state in
             guard let clock = state.executor?.clock, clock.frameCount > 0, let format = state.format else { return nil }
@@ -76,15 +77,15 @@ extension AudioEngine {
         }
     }
 
-    /// The engine's frame counter at the start of the last block, including frames that the device skipped. 0 before the first
-    /// block.
+    /// The engine's frame counter at the start of the last block, including frames that the device skipped; 0 before the first
+    /// block and while the engine is stopped.
     public var sampleTime: Int64 { state.withLock { $0.executor?.clock.sampleTime ?? 0 } }
 
     /// The sample rate in hertz of the device or of manual rendering; nil while stopped.
     public var sampleRate: Double? { state.withLock { $0.format?.sampleRate } }
 
-    /// The error of a change made while rendering: a unit could not be created. The previous graph is heard until a change
-    /// succeeds; then nil.
+    /// The error of the last change made while rendering, such as a unit that could not be created. The previous graph is heard
+    /// until a change succeeds; then nil.
     public var failure: AudioEngineError? { state.withLock { $0.failure } }
 
     func run(_ state: inout EngineState) throws(AudioEngineError) {
@@ -102,7 +103,8 @@ extension AudioEngine {
             inputNode.setLive(false, priority: nil)
             throw .device(error)
         }
-        // The last step, because it cannot be undone here: stopping the thread means waiting for it, and it waits for `state`.
+        // The thread starts last, because its start cannot be undone here: to stop the thread means to wait for it, and the
+        // thread may wait for the lock of `state`.
         let code = thread.start()
         guard code == 0 else {
             state.device?.stop()
@@ -121,14 +123,14 @@ extension AudioEngine {
         for tap in taps { tap.serve(all: true) }
     }
 
-    /// Ends a call of start, pause, resume or stop.
+    /// Ends a call of start, pause, resume or stop, and carries out requests that the engine's own thread made during the call.
     func leave() {
         var taps: [NodeTap] = []
         lifecycle.leave { taps += halted($0) }
         for tap in taps { tap.serve(all: true) }
     }
 
-    /// Halts the engine, under the lifecycle's lock. Returns the taps whose last frames are to be delivered.
+    /// Halts the engine, under the lifecycle's lock. Returns the taps whose last frames the caller must deliver.
     private func halted(_ haltRequest: Lifecycle.HaltRequest) -> [NodeTap] {
         let (device, thread) = state.withLock { state -> ((any AudioDevice)?, ServiceThread?) in
             guard state.mode == .running else { return (nil, nil) }
@@ -147,7 +149,8 @@ extension AudioEngine {
         }
     }
 
-    /// Does the work of the engine's own thread: compiles edits, frees old programs, feeds players, calls taps.
+    /// Does one pass of the engine's own work: compiles edits, frees old programs, feeds players, calls completion handlers and
+    /// taps.
     func serve() {
         let (nodes, taps) = state.withLock { state -> ([AudioNode], [NodeTap]) in
             _ = state.applyEdits()
@@ -167,7 +170,7 @@ extension AudioEngine {
 }
 
 extension EngineState {
-    /// Ends the device or manual rendering and keeps the graph.
+    /// Forgets the device, ends manual rendering, discards the nodes' state and keeps the graph.
     mutating func close() {
         device = nil
         mode = .stopped

@@ -16,12 +16,12 @@ import Synchronization
 /// try engine.start(on: device)
 /// ```
 ///
-/// All members may be used on any thread, also while the engine runs. Changes of the graph fade over 20 ms, from the next block on
-/// at the earliest; changes in one ``edit(_:)`` take effect together.
+/// All members may be used on any thread, also while the engine runs. Changes of the graph fade over 20 ms, from the next block
+/// on at the earliest; changes in one ``edit(_:)`` take effect together.
 public final class AudioEngine: Sendable {
-    /// The node of the device's input.
+    /// The node that outputs the captured sound, or the input of manual rendering.
     public let inputNode = AudioInputNode()
-    /// The node of the device's output.
+    /// The node whose input is played by the device or returned by manual rendering.
     public let outputNode: AudioOutputNode
     /// A mixer that is connected to the output node from the start.
     public let mainMixerNode = AudioMixerNode(name: "main mixer")
@@ -30,7 +30,7 @@ public final class AudioEngine: Sendable {
     let wakeup = Wakeup()
     let lifecycle = Lifecycle()
 
-    /// Creates an engine with its own three nodes only.
+    /// Creates an engine whose graph has only the input node, the output node and the main mixer.
     public init() {
         outputNode = AudioOutputNode(input: inputNode)
         var graph = Graph()
@@ -53,16 +53,16 @@ public final class AudioEngine: Sendable {
         try edit { edit throws(AudioEngineError) in try edit.attach(node) }
     }
 
-    /// Detaches a node and its connections and discards its state. While the engine renders, another engine can attach the node
-    /// after it has faded out.
+    /// Detaches a node, removes its connections and discards its state. While the engine renders, another engine can attach the
+    /// node only after the node has faded out.
     public func detach(_ node: AudioNode) throws(AudioEngineError) {
         try edit { edit throws(AudioEngineError) in try edit.detach(node) }
     }
 
     /// Connects an output to an input and removes that input's previous connection.
     /// - Parameters:
-    ///   - bus: the input; nil for the first one, at a mixer for the first free one.
-    ///   - format: the format of the connection; nil for the source's, converted if the destination requires it.
+    /// - bus: the number of the destination's input; nil for input 0, or for the first free input of a mixer.
+    /// - format: the format of the connection; nil for the source's format, converted if the destination requires another.
     public func connect(
         _ source: AudioNode, to destination: AudioNode, bus: Int? = nil, format: AudioFormat? = nil
     ) throws(AudioEngineError) {
@@ -71,12 +71,12 @@ public final class AudioEngine: Sendable {
         }
     }
 
-    /// Disconnects an input, or all inputs of a node.
+    /// Disconnects the input `bus` of a node, or all inputs of the node if `bus` is nil.
     public func disconnectNodeInput(_ node: AudioNode, bus: Int? = nil) throws(AudioEngineError) {
         try edit { edit throws(AudioEngineError) in try edit.disconnectNodeInput(node, bus: bus) }
     }
 
-    /// Disconnects everything that a node's output feeds.
+    /// Disconnects a node's output from every input that the output feeds.
     public func disconnectNodeOutput(_ node: AudioNode, bus: Int? = nil) throws(AudioEngineError) {
         try edit { edit throws(AudioEngineError) in try edit.disconnectNodeOutput(node, bus: bus) }
     }
@@ -102,7 +102,7 @@ public final class AudioEngine: Sendable {
         wakeup.handle.wake()
     }
 
-    /// Changes that take effect together.
+    /// The changes of one ``AudioEngine/edit(_:)``, which take effect together.
     public struct Edit: ~Copyable {
         let engine: ObjectIdentifier
         let permanent: [AudioNode]
@@ -159,10 +159,10 @@ public final class AudioEngine: Sendable {
         }
     }
 
-    /// Removes echo and noise from the captured sound and levels it (`AVAudioInputNode.setVoiceProcessingEnabled`).
+    /// Removes echo and noise from the captured sound and evens its level (`AVAudioInputNode.setVoiceProcessingEnabled`).
     ///
-    /// The output is the reference for the echo. The delay is ``VoiceProcessingWorker/latency``, about 26 ms; a change is a
-    /// crossfade. If voice processing is impossible or its output invalid, the plain input is heard and
+    /// The output is the reference for the echo. The delay is ``VoiceProcessingWorker/latency``, about 26 ms; each change of the
+    /// options crossfades. If voice processing is impossible or its output invalid, the plain input is heard, and
     /// ``AudioInputNode/voiceProcessingError`` has the reason.
     /// - Parameter options: nil for the plain input.
     public func setVoiceProcessing(_ options: VoiceProcessingOptions?) {
@@ -176,7 +176,8 @@ public final class AudioEngine: Sendable {
         state.withLock { $0.graph.nodes.values.sorted { $0.id < $1.id } }
     }
 
-    /// Passes a node's output to a block, about `bufferSize` frames at a time, on the engine's own thread.
+    /// Passes a node's output to a block, about `bufferSize` frames at a time, on the engine's own thread. The thread that pauses
+    /// or stops the engine passes the last frames.
     ///
     /// A node has one tap; a second one replaces it. In manual rendering the block is called from
     /// ``renderOffline(_:frameCount:input:)``.
@@ -194,7 +195,7 @@ public final class AudioEngine: Sendable {
         wakeup.handle.wake()
     }
 
-    /// Removes a tap; if the engine is not rendering, its remaining frames are delivered first.
+    /// Removes a node's tap. Frames that the tap has not delivered yet are discarded; ``flushTaps()`` delivers them before.
     public func removeTap(from node: AudioNode) {
         state.withLock { state in
             guard node.tap != nil else { return }

@@ -3,11 +3,11 @@
 import EarshotAudioBase
 import EarshotAudioDevices
 
-/// An operation that an ``AudioEngine`` refused. Nodes appear by their ``AudioNode/name``.
+/// An error of an ``AudioEngine``. The associated values identify nodes by their ``AudioNode/name``.
 public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The connection would close a cycle of these nodes.
     case cycle([String])
-    /// Inputs without a connection, of nodes that lead to an output.
+    /// These inputs have no connection, although their nodes lead to an output.
     case unconnected([String])
     /// The node is not attached to this engine.
     case notAttached(String)
@@ -31,9 +31,9 @@ public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible
     case noPreset(unit: String, name: String, presets: [String])
     /// No unit matches the description; `near` has similar subtypes.
     case noUnit(String, near: [String])
-    /// A unit could not be created; `reason` is the message of its maker.
+    /// A unit could not be created; `reason` is the description of the underlying error.
     case unitFailed(node: String, reason: String)
-    /// The unit has no room for another scheduled change; it holds 256.
+    /// The node already has 256 scheduled parameter changes, the maximum.
     case tooManyScheduled(node: String)
     /// The engine is already running.
     case alreadyRunning
@@ -41,11 +41,11 @@ public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible
     case running
     /// The engine is not in manual rendering mode.
     case notManual
-    /// More frames were requested than the mode's maximum.
+    /// More frames were requested in one call than manual rendering was enabled for.
     case tooManyFrames(asked: Int, maximum: Int)
     /// The device could not be started.
     case device(AudioDeviceError)
-    /// The system has no thread left; `code` is an errno.
+    /// The system could not create the engine's own thread; `code` is an errno value.
     case noThread(code: Int)
 
     /// One sentence that says what happened.

@@ -4,10 +4,10 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import EarshotAudioFiles
 
-/// The state that the engine's lock guards.
+/// The state of an ``AudioEngine``, guarded by the engine's lock.
 struct EngineState: ~Copyable {
     var graph: Graph
-    /// The graph of the posted program.
+    /// The graph of the program that was posted last; nil while the engine is stopped.
     var rendering: ResolvedGraph?
     var format: EngineFormat?
     var compiler: GraphCompiler?
@@ -18,7 +18,7 @@ struct EngineState: ~Copyable {
     var mode = Mode.stopped
     var device: (any AudioDevice)?
     var thread: ServiceThread?
-    /// The reason that the last change could not be compiled; the previous graph is still heard.
+    /// The error of the last change that could not be compiled; nil after a change that could. The previous graph is still heard.
     var failure: AudioEngineError?
 
     enum Mode: Equatable {
@@ -39,7 +39,7 @@ struct EngineState: ~Copyable {
         isDirty = true
     }
 
-    /// Compiles the graph, at first or for another format. Call it only while no thread renders.
+    /// Compiles the graph when the engine starts or resumes. Call it only while no thread renders.
     mutating func prepare(_ format: EngineFormat) throws(AudioEngineError) {
         let resolved = try ResolvedGraph(graph, engine: format, isStrict: true)
         if self.format != format || executor == nil { forget() }
@@ -56,7 +56,8 @@ struct EngineState: ~Copyable {
         dropLeaving()
     }
 
-    /// Posts the edited graph, unless the previous change is still in progress. Returns true if work remains.
+    /// Compiles and posts the edited graph, unless the previous change is still in progress. Returns false if there is nothing to
+    /// post and no change in progress.
     mutating func applyEdits() -> Bool {
         guard let executor else { return false }
         executor.collect()
@@ -66,7 +67,7 @@ struct EngineState: ~Copyable {
         guard isDirty else { return false }
         guard var compiler, let format, let rendering else { return true }
         isDirty = false
-        // If the next graph cannot be compiled, nodes keep the memory of the present one.
+        // If the next graph cannot be compiled, the nodes return to their states of the present graph.
         let restore = rendering.order.map { $0.restoration() }
         do throws(AudioEngineError) {
             let resolved = try ResolvedGraph(graph, engine: format, isStrict: false)
@@ -83,8 +84,8 @@ struct EngineState: ~Copyable {
         return true
     }
 
-    /// Resets the nodes that were detached and have faded out. Only then may another engine attach them: it would render with the
-    /// same memory.
+    /// Discards the state of detached nodes that have faded out, and releases them for other engines. A node is not released
+    /// earlier, because both engines would then render with the same memory.
     mutating func dropLeaving() {
         let used = rendering?.formats ?? [:]
         for node in leaving where used[node.id] == nil {
@@ -94,7 +95,7 @@ struct EngineState: ~Copyable {
         leaving.removeAll { used[$0.id] == nil || graph.nodes[$0.id] != nil }
     }
 
-    /// Discards every node's memory.
+    /// Discards the compiled graph and the state of all nodes and taps.
     mutating func forget() {
         for node in graph.nodes.values {
             node.dropState()

@@ -4,7 +4,8 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// The thread that creates new plug-in instances after resets, one per process. It starts with the first unit and then sleeps.
+/// A thread, one per process, that creates new plug-in instances after resets. It starts with the first unit, and sleeps until a
+/// reset.
 final class InstanceRebuilder: Sendable {
     static let shared = InstanceRebuilder()
 
@@ -17,14 +18,14 @@ final class InstanceRebuilder: Sendable {
             InstanceRebuilder.shared.renew()
             return .untilWoken
         }
-        // Without the thread only the first reset clears the plug-ins' state.
+        // If the thread cannot start, only the first reset of a unit clears its plug-in's state.
         _ = thread.start()
     }
 
-    /// For the render thread.
+    /// The handle with which a render thread wakes this thread after a reset.
     var handle: Wakeup.Handle { wakeup.handle }
 
-    /// Creates new instances for this unit after each reset, as long as the unit exists.
+    /// Lets the thread create new instances for a unit after each of the unit's resets, as long as the unit exists.
     func add(_ unit: PlugInUnit) {
         units.withLock {
             $0.removeAll { $0.unit == nil }

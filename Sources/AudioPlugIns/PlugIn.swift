@@ -4,14 +4,14 @@ import EarshotAudioDSP
 import Synchronization
 
 /// An installed plug-in, from which ``makeUnit(sampleRate:channelCount:blocks:)`` creates units.
-public final class PlugIn: @unchecked Sendable {  // lilv's part is used under the world's lock
+public final class PlugIn: @unchecked Sendable {  // lilv's objects are used under the world's lock
     /// The plug-in's URI.
     public let uri: String
     /// The plug-in's name, parameters and presets. Missing and wrong values in its files are replaced by plausible ones.
     public let description: UnitDescription
-    /// The number of input channels, without side chains.
+    /// The number of input channels. Side chains and optional inputs only count if there are no other inputs.
     public let audioInputCount: Int
-    /// The number of output channels.
+    /// The number of output channels. Optional outputs only count if there are no other outputs.
     public let audioOutputCount: Int
     /// True if the plug-in declares that it neither waits nor allocates while it renders.
     public let isRealTimeCapable: Bool
@@ -24,9 +24,10 @@ public final class PlugIn: @unchecked Sendable {  // lilv's part is used under t
     let libraryPath: String
     let world: LilvWorld
     let pointer: OpaquePointer
+    /// The counter of ``scrubbedSampleCount``.
     let scrubbed: UnsafeMutablePointer<Atomic<Int>>
 
-    /// The caller must hold the world's lock.
+    /// Reads the plug-in's files. The caller must hold the world's lock.
     init(_ pointer: OpaquePointer, uri: String, _ world: LilvWorld) {
         let reader = PlugInReader(pointer, uri: uri, world)
         self.pointer = pointer
@@ -49,17 +50,20 @@ public final class PlugIn: @unchecked Sendable {  // lilv's part is used under t
         scrubbed.deallocate()
     }
 
-    /// Samples of all its units so far that were NaN, infinite or above a million and were replaced by silence. Any thread.
+    /// The number of output samples of all this plug-in's units so far that were replaced by silence, because they were NaN,
+    /// infinite, or a million or more in magnitude. Safe on any thread.
     public var scrubbedSampleCount: Int { scrubbed.pointee.load(ordering: .relaxed) }
 }
 
 /// The length of the blocks in which a plug-in is called.
 public enum PlugInBlocks: Hashable, Sendable {
-    /// The caller's blocks, divided at 256 frames. There is no delay, but a plug-in's once-per-block work depends on the caller.
+    /// The caller's blocks, divided into pieces of at most 256 frames. The sound is not delayed, but a plug-in that works once
+    /// per block depends on the caller's blocks.
     case asCalled
     /// Always this many frames: 16, 32, 64, 128 or 256. The sound is delayed by as many frames, parameters change at block
     /// boundaries, and the output does not depend on the caller's blocks.
     case fixed(Int)
 
+    /// The maximum number of frames in a block.
     static let longest = 256
 }

@@ -12,8 +12,8 @@ public final class PlugInCatalog: Sendable {
 
     private struct Contents {
         var world: LilvWorld?
-        var known: [String: PlugIn] = [:]
-        var all: [PlugIn]?
+        var plugInsByURI: [String: PlugIn] = [:]
+        var sortedPlugIns: [PlugIn]?
     }
     private let path: String?
     private let contents = Mutex(Contents())
@@ -25,39 +25,39 @@ public final class PlugInCatalog: Sendable {
     /// descriptions, which may take seconds.
     public var plugIns: [PlugIn] {
         contents.withLock { contents in
-            if let all = contents.all { return all }
+            if let all = contents.sortedPlugIns { return all }
             let world = Self.world(&contents, path)
             let all = world.lock.withLock { _ in world.uris }
                 .compactMap { Self.plugIn($0, &contents, world) }
                 .sorted { ($0.description.name, $0.uri) < ($1.description.name, $1.uri) }
-            contents.all = all
+            contents.sortedPlugIns = all
             return all
         }
     }
 
-    /// The plug-ins that can run here. `earshot effects` lists them.
+    /// The descriptions of the plug-ins that can run here; `earshot effects` lists them.
     public var units: [UnitDescription] { plugIns.filter { $0.problem == nil }.map(\.description) }
 
-    /// Returns the plug-ins that match a description. With a subtype, which is a URI, it is fast.
+    /// Returns the plug-ins that match a description. With a subtype, which is a plug-in's URI, only that plug-in is read.
     public func plugIns(matching component: AudioComponentDescription) -> [PlugIn] {
-        let candidates = component.subtype.map { uri in exactly(uri).map { [$0] } ?? [] } ?? plugIns
+        let candidates = component.subtype.map { uri in exactMatch(uri).map { [$0] } ?? [] } ?? plugIns
         return candidates.filter { component.matches($0.description.component) }
     }
 
     /// Finds the plug-in that the user names by its URI, its name, or a unique part of either, ignoring case.
     /// - Throws: ``PlugInError/notFound(name:near:)``.
     public func plugIn(_ name: String) throws(PlugInError) -> PlugIn {
-        if let exact = exactly(name) { return exact }
+        if let exact = exactMatch(name) { return exact }
         let all = plugIns
         let wanted = name.lowercased()
-        let named = all.filter { $0.description.name.lowercased() == wanted }
-        if named.count == 1 { return named[0] }
-        let fitting = all.filter {
+        let sameNamed = all.filter { $0.description.name.lowercased() == wanted }
+        if sameNamed.count == 1 { return sameNamed[0] }
+        let partlyNamed = all.filter {
             !wanted.isEmpty
                 && ($0.description.name.lowercased().contains(wanted) || $0.uri.lowercased().contains(wanted))
         }
-        if fitting.count == 1 { return fitting[0] }
-        let near = !named.isEmpty ? named : !fitting.isEmpty ? fitting : Self.nearest(all, to: wanted)
+        if partlyNamed.count == 1 { return partlyNamed[0] }
+        let near = !sameNamed.isEmpty ? sameNamed : !partlyNamed.isEmpty ? partlyNamed : Self.nearest(all, to: wanted)
         throw .notFound(
             name: name,
             near: near.prefix(3).map { plugIn in
@@ -66,7 +66,7 @@ public final class PlugInCatalog: Sendable {
             })
     }
 
-    private func exactly(_ uri: String) -> PlugIn? {
+    private func exactMatch(_ uri: String) -> PlugIn? {
         contents.withLock { Self.plugIn(uri, &$0, Self.world(&$0, path)) }
     }
 
@@ -78,37 +78,37 @@ public final class PlugInCatalog: Sendable {
     }
 
     private static func plugIn(_ uri: String, _ contents: inout Contents, _ world: LilvWorld) -> PlugIn? {
-        if let known = contents.known[uri] { return known }
+        if let known = contents.plugInsByURI[uri] { return known }
         let plugIn = world.lock.withLock { _ in world.plugIn(uri).map { PlugIn($0, uri: uri, world) } }
-        contents.known[uri] = plugIn
+        contents.plugInsByURI[uri] = plugIn
         return plugIn
     }
 
     private static func nearest(_ all: [PlugIn], to name: String) -> [PlugIn] {
         all.map { plugIn in
-            let last = plugIn.uri.split { "/#:".contains($0) }.last.map(String.init) ?? plugIn.uri
-            let distances = [plugIn.description.name, last, plugIn.uri].map { distance($0.lowercased(), name) }
+            let lastPart = plugIn.uri.split { "/#:".contains($0) }.last.map(String.init) ?? plugIn.uri
+            let distances = [plugIn.description.name, lastPart, plugIn.uri].map { distance($0.lowercased(), name) }
             return (plugIn, distances.min() ?? .max)
         }
         .filter { $0.1 <= max(2, name.count / 3) }
         .sorted { $0.1 < $1.1 }.map(\.0)
     }
 
-    /// Returns the number of single-character edits between two words (V. I. Levenshtein, 1966); a large number for words of very
+    /// Returns the number of single-character edits between two words (V. I. Levenshtein, 1966); `Int.max` for words of very
     /// different lengths.
     private static func distance(_ a: String, _ b: String) -> Int {
         let (a, b) = (Array(a.utf8), Array(b.utf8))
         if abs(a.count - b.count) > max(2, b.count / 3) { return .max }
-        var row = Array(0...b.count)
+        var distances = Array(0...b.count)
         for i in 0..<a.count {
-            var diagonal = row[0]
-            row[0] = i + 1
+            var diagonal = distances[0]
+            distances[0] = i + 1
             for j in 0..<b.count {
                 let change = diagonal + (a[i] == b[j] ? 0 : 1)
-                diagonal = row[j + 1]
-                row[j + 1] = min(change, row[j] + 1, diagonal + 1)
+                diagonal = distances[j + 1]
+                distances[j + 1] = min(change, distances[j] + 1, diagonal + 1)
             }
         }
-        return row[b.count]
+        return distances[b.count]
     }
 }

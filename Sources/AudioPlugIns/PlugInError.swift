@@ -2,7 +2,8 @@
 
 /// The reason that an operation on a plug-in failed.
 public enum PlugInError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No installed plug-in has this URI or name, or several contain it. `near` lists similar names.
+    /// No single installed plug-in has this URI or name, or has it as a part. `near` lists up to three names or URIs that match
+    /// or are similar.
     case notFound(name: String, near: [String])
     /// The plug-in's files are incomplete or contradict themselves.
     case badDescription(plugIn: String, detail: String)
@@ -10,12 +11,12 @@ public enum PlugInError: Error, Hashable, Sendable, CustomStringConvertible {
     case noLibrary(plugIn: String, path: String)
     /// The plug-in requires an LV2 feature that Earshot does not support; `feature` is its URI.
     case requiresFeature(plugIn: String, feature: String)
-    /// The plug-in has ports that Earshot cannot connect.
+    /// The plug-in has ports that Earshot cannot connect, has no audio output, or is an instrument.
     case unsupportedPorts(plugIn: String, detail: String)
     /// The plug-in's channels do not fit the requested number.
     case unsupportedChannels(plugIn: String, inputs: Int, outputs: Int, asked: Int)
     /// The plug-in's library failed to load, or the plug-in refused to start at this sample rate in hertz. `log` is the plug-in's
-    /// own message, if any.
+    /// last message or else the system's reason; it may be empty.
     case instantiationFailed(plugIn: String, sampleRate: Double, log: String)
 
     /// One sentence that says what happened.

@@ -2,14 +2,14 @@
 
 import CEarshotLilv
 
-/// The LV2 features that Earshot offers to the plug-in instances of one unit. The memory lives as long as they do.
+/// The LV2 features that Earshot offers to the plug-in instances of one unit. This object must outlive the instances.
 final class PlugInFeatures {
     /// The list of features for an instantiation, terminated by nil.
     let list: UnsafeMutablePointer<UnsafePointer<LV2_Feature>?>
     private let arena = Arena()
-    private let words: UnsafeMutablePointer<earshot_lv2_words>
+    private let logBuffer: UnsafeMutablePointer<earshot_lv2_words>
 
-    /// The features that a plug-in may require.
+    /// The URIs of the features that a plug-in may require.
     static let offered = Set(
         [
             earshot_lv2_urid_map, earshot_lv2_urid_unmap, earshot_lv2_options, earshot_lv2_log,
@@ -18,7 +18,7 @@ final class PlugInFeatures {
             earshot_lv2_in_place_broken,
             earshot_lv2_is_live,
         ].map { String(cString: $0) })
-    /// The options that a plug-in may require.
+    /// The URIs of the options that a plug-in may require.
     static let offeredOptions = Set(
         [
             earshot_lv2_minimum_block, earshot_lv2_maximum_block, earshot_lv2_nominal_block, earshot_lv2_sequence_size,
@@ -26,8 +26,8 @@ final class PlugInFeatures {
         ].map { String(cString: $0) })
 
     init(sampleRate: Double, blocks: PlugInBlocks) {
-        words = arena.one(earshot_lv2_words())
-        words.pointee.isOpen = 1
+        logBuffer = arena.one(earshot_lv2_words())
+        logBuffer.pointee.isOpen = 1
         let (shortest, longest) =
             switch blocks {
             case .asCalled: (1, PlugInBlocks.longest)
@@ -41,7 +41,7 @@ final class PlugInFeatures {
                 UnsafeMutableRawPointer(
                     Self.options(arena, sampleRate: sampleRate, shortest: shortest, longest: longest))
             ),
-            (earshot_lv2_log, UnsafeMutableRawPointer(arena.one(earshot_lv2_log_to(words)))),
+            (earshot_lv2_log, UnsafeMutableRawPointer(arena.one(earshot_lv2_log_to(logBuffer)))),
             (earshot_lv2_bounded_block, nil),
         ]
         if case .fixed = blocks { features += [(earshot_lv2_fixed_block, nil), (earshot_lv2_power_of_two_block, nil)] }
@@ -53,9 +53,9 @@ final class PlugInFeatures {
 
     /// Returns the last logged line and stops logging.
     func closeLog() -> String {
-        words.pointee.isOpen = 0
-        return withUnsafePointer(to: &words.pointee.text) {
-            $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: words.pointee.text)) {
+        logBuffer.pointee.isOpen = 0
+        return withUnsafePointer(to: &logBuffer.pointee.text) {
+            $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: logBuffer.pointee.text)) {
                 printable(String(cString: $0))
             }
         }
@@ -89,9 +89,10 @@ final class Arena {
 
     deinit { for piece in pieces { piece.deallocate() } }
 
+    /// Allocates memory for a single value.
     func one<Value: BitwiseCopyable>(_ value: Value) -> UnsafeMutablePointer<Value> { array(of: value, count: 1) }
 
-    /// Allocates an array aligned to a cache line, for plug-ins with vector instructions.
+    /// Allocates an array of `count` copies of a value, aligned to a cache line for plug-ins with vector instructions.
     func array<Value: BitwiseCopyable>(of value: Value, count: Int) -> UnsafeMutablePointer<Value> {
         let bytes = max(1, count) * MemoryLayout<Value>.stride
         let piece = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 64)

@@ -4,20 +4,22 @@ import CEarshotLilv
 
 /// The memory to which the ports of a unit's plug-in instances are connected.
 final class PlugInPorts {
+    /// The buffers of the audio input ports of all instances, one instance after the other.
     let inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
+    /// The buffers of the audio output ports of all instances, one instance after the other.
     let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     let parameters: UnsafeMutablePointer<PlugInRenderer.Parameter>
     let sequences: UnsafeMutablePointer<PlugInRenderer.Sequence>
-    /// The location where the first instance reports its latency.
+    /// The memory where the first instance reports its latency in frames; nil if the plug-in has no such port.
     private(set) var latency: UnsafeMutablePointer<Float>?
-    /// For each instance, all ports and their memory.
+    /// The connections of each instance: all ports and the memory of each port.
     private(set) var connections: [[(port: Int, memory: UnsafeMutableRawPointer?)]] = []
     private let arena = Arena()
 
     init(_ layout: PortLayout, copies: Int, sampleRate: Double) {
-        let nothing = arena.one(Float(0))
-        inputs = arena.array(of: nothing, count: copies * layout.audioInputs.count)
-        outputs = arena.array(of: nothing, count: copies * layout.audioOutputs.count)
+        let placeholder = arena.one(Float(0))
+        inputs = arena.array(of: placeholder, count: copies * layout.audioInputs.count)
+        outputs = arena.array(of: placeholder, count: copies * layout.audioOutputs.count)
         parameters = Self.parameters(layout, arena, sampleRate)
         sequences = Self.sequences(layout, arena, copies)
         for copy in 0..<copies { connections.append(connect(layout, copy)) }
@@ -62,9 +64,9 @@ final class PlugInPorts {
         _ layout: PortLayout, _ arena: Arena, _ sampleRate: Double
     ) -> UnsafeMutablePointer<PlugInRenderer.Parameter> {
         let values = arena.array(of: Float(0), count: layout.parameters.count)
-        let nothing = PlugInRenderer.Parameter(
+        let placeholder = PlugInRenderer.Parameter(
             value: values, factor: 1, lower: 0, upper: 0, isWhole: false, choices: values, choiceCount: 0)
-        let parameters = arena.array(of: nothing, count: layout.parameters.count)
+        let parameters = arena.array(of: placeholder, count: layout.parameters.count)
         for (i, binding) in layout.parameters.enumerated() {
             let choices = arena.array(of: Float(0), count: binding.choices.count)
             for (k, value) in binding.choices.enumerated() { choices[k] = value }
@@ -79,11 +81,11 @@ final class PlugInPorts {
     private static func sequences(
         _ layout: PortLayout, _ arena: Arena, _ copies: Int
     ) -> UnsafeMutablePointer<PlugInRenderer.Sequence> {
-        let chunk = URIDTable.shared.identifier(of: earshot_lv2_atom_chunk)
+        let chunkID = URIDTable.shared.identifier(of: earshot_lv2_atom_chunk)
         func sequence(_ size: Int) -> PlugInRenderer.Sequence {
             let memory = arena.array(of: UInt64(0), count: (size + MemoryLayout<LV2_Atom_Sequence>.size) / 8 + 1)
             return PlugInRenderer.Sequence(
-                memory: UnsafeMutableRawPointer(memory).assumingMemoryBound(to: LV2_Atom_Sequence.self), chunk: chunk,
+                memory: UnsafeMutableRawPointer(memory).assumingMemoryBound(to: LV2_Atom_Sequence.self), chunk: chunkID,
                 room: UInt32(size))
         }
         let all = (0..<copies).flatMap { _ in layout.eventOutputs.map { sequence($0.size) } }

@@ -4,8 +4,8 @@ import CEarshotLilv
 import CEarshotRealtime
 import EarshotAudioDSP
 
-/// Reads a plug-in's files: its description, the layout of its ports, and whether it can run. The caller must hold the world's
-/// lock.
+/// Reads from a plug-in's files its description, the layout of its ports, and the problem that prevents its use, if any. The
+/// caller must hold the world's lock.
 struct PlugInReader {
     private(set) var layout = PortLayout()
     private(set) var description: UnitDescription
@@ -29,21 +29,21 @@ struct PlugInReader {
         description = UnitDescription(
             component: AudioComponentDescription(type: .effect, subtype: uri, manufacturer: "lv2"),
             name: name.isEmpty ? printable(uri) : name, summary: "", parameters: [])
-        // Old files declare it as a property with another spelling.
+        // Old files declare real-time capability as a property of the plug-in, and with another spelling.
         let properties = world.takeStrings(lilv_plugin_get_value(plugIn, world.node(earshot_lv2_plugin_property)))
         isRealTimeCapable =
             lilv_plugin_has_feature(plugIn, world.node(earshot_lv2_hard_realtime))
             || properties.contains { $0.hasSuffix("#hardRtCapable") || $0.hasSuffix("#hardRTCapable") }
         let required = world.takeStrings(lilv_plugin_get_required_features(plugIn)).sorted()
-        let fixed = [earshot_lv2_fixed_block, earshot_lv2_power_of_two_block].map { String(cString: $0) }
-        needsFixedBlocks = required.contains { fixed.contains($0) }
+        let fixedBlockFeatures = [earshot_lv2_fixed_block, earshot_lv2_power_of_two_block].map { String(cString: $0) }
+        needsFixedBlocks = required.contains { fixedBlockFeatures.contains($0) }
 
         readPorts()
-        let kind = lilv_plugin_class_get_uri(lilv_plugin_get_class(plugIn))
-        let what = world.string(kind).flatMap(Self.lastWord) ?? "Plugin"
+        let classNode = lilv_plugin_class_get_uri(lilv_plugin_get_class(plugIn))
+        let className = world.string(classNode).flatMap(Self.lastWord) ?? "Plugin"
         if layout.audioInputs.isEmpty { description.component.type = .generator }
-        description.summary = what == "Plugin" ? "An LV2 plug-in." : "An LV2 plug-in: \(what.lowercased())."
-        problem = libraryProblem() ?? featureProblem(required) ?? problem ?? soundProblem(kind)
+        description.summary = className == "Plugin" ? "An LV2 plug-in." : "An LV2 plug-in: \(className.lowercased())."
+        problem = libraryProblem() ?? featureProblem(required) ?? problem ?? soundProblem(classNode)
         if problem == nil { description.presets = PresetReader(world: world, plugIn: plugIn).read(description, layout) }
     }
 
@@ -81,8 +81,8 @@ struct PlugInReader {
 
     private func soundProblem(_ kind: OpaquePointer?) -> PlugInError? {
         if layout.audioOutputs.isEmpty { return .unsupportedPorts(plugIn: name, detail: "has no audio output") }
-        let plays = layout.audioInputs.isEmpty && !layout.eventInputs.isEmpty
-        if plays || world.string(kind) == String(cString: earshot_lv2_instrument) {
+        let playsNotes = layout.audioInputs.isEmpty && !layout.eventInputs.isEmpty
+        if playsNotes || world.string(kind) == String(cString: earshot_lv2_instrument) {
             return .unsupportedPorts(plugIn: name, detail: "is an instrument; Earshot does not play notes")
         }
         return nil
@@ -103,7 +103,7 @@ struct PlugInReader {
             }
             read(port, index, &taken)
         }
-        // Sound needs an input, even if all inputs are optional.
+        // If all audio inputs are optional or side chains, they carry the sound; the same holds for outputs.
         if layout.audioInputs.isEmpty { swap(&layout.audioInputs, &layout.silentInputs) }
         if layout.audioOutputs.isEmpty { swap(&layout.audioOutputs, &layout.unheardOutputs) }
     }
@@ -172,7 +172,7 @@ struct PlugInReader {
 }
 
 extension LilvWorld {
-    /// Returns the number of a node that the caller owns.
+    /// Returns the number of a node that the caller owns, and frees the node.
     func number(owned node: OpaquePointer?) -> Float? {
         defer { lilv_node_free(node) }
         return number(node)

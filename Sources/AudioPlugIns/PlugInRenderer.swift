@@ -8,21 +8,22 @@ import Synchronization
 
 /// The render thread's view of a unit's plug-in instances and port memory: pointers and counts.
 ///
-/// Ports stay connected to our own buffers, so an instance never accesses the caller's memory and need not work in place. Samples
-/// are copied in and out and checked at that time.
+/// Ports stay connected to Earshot's own buffers, so an instance never accesses the caller's memory and need not work in place.
+/// Samples are copied to and from these buffers; the output is checked before.
 struct PlugInRenderer {
-    /// The number of instances: one per channel for a mono plug-in.
+    /// The number of instances: one per channel for a mono plug-in, otherwise one.
     var copies = 0
     var instances: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
-    /// New instances, one for each old one, which a reset replaces. The render thread takes them if ``spareState`` is ready.
+    /// Spare instances, as many as ``instances``. A reset exchanges the two if ``spareState`` is ``ready``.
     var spare: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>
     var spareState: UnsafeMutablePointer<Atomic<Int>>
+    /// Wakes the thread that replaces used spare instances.
     var renewal: Wakeup.Handle
     /// True if the instances have processed nothing yet.
     var isNew = true
-    /// The unit's channels.
+    /// The number of the unit's channels.
     var channelCount = 0
-    /// The number of audio ports of all instances together, and their buffers.
+    /// The numbers of audio input and output ports of all instances together; ``inputs`` and ``outputs`` are the ports' buffers.
     var inputCount = 0
     var outputCount = 0
     var inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
@@ -31,22 +32,25 @@ struct PlugInRenderer {
     var parameters: UnsafeMutablePointer<Parameter>
     var sequenceCount = 0
     var sequences: UnsafeMutablePointer<Sequence>
-    /// The maximum frames per call; with fixed blocks the exact number.
+    /// The maximum frames in one call of the plug-in; with fixed blocks the exact number.
     var block = 0
     var isFixed = false
-    /// Frames of the current fixed block that have arrived.
+    /// The number of frames of the current fixed block that have arrived; 0 without fixed blocks.
     var position = 0
+    /// The counter of output samples that were replaced by silence.
     var scrubbed: UnsafeMutablePointer<Atomic<Int>>
 
-    /// Values of ``spareState``: used (``InstanceRebuilder`` must replace them), ready, or impossible.
+    /// The values of ``spareState``: the spare instances are used and ``InstanceRebuilder`` must replace them, or they are ready,
+    /// or they could not be created.
     @inline(__always) static var used: Int { @_noLocks get { 0 } }
     @inline(__always) static var ready: Int { @_noLocks get { 1 } }
     @inline(__always) static var failed: Int { @_noLocks get { 2 } }
 
+    /// A control port's memory, and the conversion of the unit's parameter to the port's value.
     struct Parameter: BitwiseCopyable {
-        var value: UnsafeMutablePointer<Float>
-        var factor: Double
-        var lower: Float
+        var value: UnsafeMutablePointer<Float>  // the port's memory
+        var factor: Double  // the port's units per parameter unit
+        var lower: Float  // the port's least value
         var upper: Float
         var isWhole: Bool
         var choices: UnsafeMutablePointer<Float>
@@ -100,9 +104,9 @@ struct PlugInRenderer {
         }
     }
 
-    /// Replaces the instances by new ones, since a plug-in may allocate on activation, and many keep their state then. Another
-    /// thread creates the next ones. A reset before they are ready changes nothing; in real time, the state to be cleared is then
-    /// a few milliseconds old.
+    /// Exchanges the instances for the spare ones, which are new: a second activation may allocate, and many plug-ins keep their
+    /// state in it. Another thread creates the next spare instances. After a reset before these are ready, the instances keep
+    /// their state, which in real time is only a few milliseconds old. The buffers are always cleared.
     @_noLocks
     mutating func reset() {
         if !isNew, spareState.pointee.load(ordering: .acquiring) == Self.ready {
@@ -126,7 +130,8 @@ struct PlugInRenderer {
         for i in 0..<outputCount { scrub(outputs[i], frameCount) }
     }
 
-    /// Copies the channels to the ports one to one, or one channel to two ports, or the mean of two channels to one port.
+    /// Copies the unit's input channels to the input ports: one to one, or one channel to two ports, or the mean of two channels
+    /// to one port.
     @_noLocks
     private func load(_ slice: UnitBlock, at offset: Int, _ count: Int) {
         if inputCount == 0 { return }
@@ -154,15 +159,15 @@ struct PlugInRenderer {
         }
     }
 
-    /// Replaces NaN, infinity and implausibly loud samples by silence.
+    /// Replaces NaN, infinity and samples of a million or more in magnitude by silence, and counts them.
     @_noLocks
     private func scrub(_ samples: UnsafeMutablePointer<Float>, _ count: Int) {
-        var bad = 0
+        var badCount = 0
         for i in 0..<count where !(samples[i] > -1e6 && samples[i] < 1e6) {
             samples[i] = 0
-            bad &+= 1
+            badCount &+= 1
         }
-        if bad > 0 { scrubbed.pointee.wrappingAdd(bad, ordering: .relaxed) }
+        if badCount > 0 { scrubbed.pointee.wrappingAdd(badCount, ordering: .relaxed) }
     }
 
     static let functions = UnitFunctions(

@@ -4,8 +4,8 @@ import CEarshotLilv
 import EarshotAudioBase
 import Synchronization
 
-/// The plug-in instances of a unit, the spare ones and their memory. All are freed with this object.
-final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one owner at a time, by `spareState`
+/// A unit's plug-in instances, the spare instances, and the memory of both. All are freed with this object.
+final class PlugInUnit: @unchecked Sendable {  // the spare instances have one owner at a time, by `spareState`
     let renderer: UnsafeMutablePointer<PlugInRenderer>
     /// The latency in frames that the plug-in reports with its default values, plus a fixed block.
     private(set) var latency = 0
@@ -17,7 +17,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
     private let instances: Arena
     private let spareState: UnsafeMutablePointer<Atomic<Int>>
 
-    /// The longest latency to accept, in seconds.
+    /// The longest latency in seconds; a reported latency is clamped to it.
     private static let longestLatency = 10.0
 
     init(
@@ -29,14 +29,14 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
         features = PlugInFeatures(sampleRate: sampleRate, blocks: blocks)
         ports = PlugInPorts(plugIn.layout, copies: copies, sampleRate: sampleRate)
         instances = Arena()
-        let nothing = instances.one(LilvInstance())
+        let placeholder = instances.one(LilvInstance())
         spareState = .allocate(capacity: 1)
         spareState.initialize(to: Atomic(PlugInRenderer.failed))
         renderer = .allocate(capacity: 1)
         renderer.initialize(
             to: PlugInRenderer(
-                instances: instances.array(of: nothing, count: copies),
-                spare: instances.array(of: nothing, count: copies),
+                instances: instances.array(of: placeholder, count: copies),
+                spare: instances.array(of: placeholder, count: copies),
                 spareState: spareState, renewal: InstanceRebuilder.shared.handle, channelCount: channelCount,
                 inputCount: copies * plugIn.layout.audioInputs.count,
                 outputCount: copies * plugIn.layout.audioOutputs.count, inputs: ports.inputs, outputs: ports.outputs,
@@ -50,9 +50,9 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
         plugIn.description.defaultValues.withUnsafeBufferPointer {
             if let values = $0.baseAddress { renderer.pointee.set(values, over: 0) }
         }
-        let isMade = fill(renderer.pointee.instances)
+        let areCreated = fill(renderer.pointee.instances)
         let log = features.closeLog()
-        guard isMade else {
+        guard areCreated else {
             throw .instantiationFailed(
                 plugIn: plugIn.description.name, sampleRate: sampleRate, log: log.isEmpty ? plugIn.openError : log
             )
@@ -73,15 +73,16 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
         spareState.deallocate()
     }
 
-    /// Creates new spare instances after a reset has used the previous ones. For the rebuilder's thread.
+    /// Creates new spare instances if a reset has used the previous ones. For the rebuilder's thread.
     func renewIfUsed() {
         guard spareState.pointee.load(ordering: .acquiring) == PlugInRenderer.used else { return }
         empty(renderer.pointee.spare)
-        let isMade = fill(renderer.pointee.spare)
-        spareState.pointee.store(isMade ? PlugInRenderer.ready : PlugInRenderer.failed, ordering: .releasing)
+        let areCreated = fill(renderer.pointee.spare)
+        spareState.pointee.store(areCreated ? PlugInRenderer.ready : PlugInRenderer.failed, ordering: .releasing)
     }
 
-    /// Processes a block of silence to read the latency, which a plug-in reports only while it runs, then replaces the instance.
+    /// Sets ``latency``. A plug-in reports its latency only while it runs: a block of silence is processed, then the instances
+    /// are replaced by new ones.
     private func measureLatency() {
         if let reported = ports.latency {
             renderer.pointee.run(renderer.pointee.block)
@@ -97,7 +98,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
         if renderer.pointee.isFixed { latency += renderer.pointee.block }
     }
 
-    /// Creates, connects and activates instances; all of them or none.
+    /// Creates, connects and activates all instances. Returns false, without any instance, if one cannot be created.
     private func fill(_ instances: UnsafeMutablePointer<UnsafeMutablePointer<LilvInstance>>) -> Bool {
         plugIn.world.lock.withLock { _ in
             for copy in 0..<copies {
@@ -128,7 +129,7 @@ final class PlugInUnit: @unchecked Sendable {  // the spare plug-ins have one ow
 }
 
 extension PlugIn {
-    /// The system's reason for which the library cannot be opened; empty if it can be.
+    /// The system's reason that the plug-in's library cannot be opened; empty if the library can be opened.
     fileprivate var openError: String {
         earshot_lv2_why_closed(libraryPath).map { printable(String(cString: $0)) } ?? ""
     }

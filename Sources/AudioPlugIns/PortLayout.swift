@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The connections of a plug-in's ports.
+/// A plug-in's ports by purpose. Ports are given by their index.
 struct PortLayout: Sendable {
-    /// The audio input ports by index.
+    /// The audio input ports that receive the unit's input, and the audio output ports that make up its output.
     var audioInputs: [Int] = []
     var audioOutputs: [Int] = []
     /// Side chains and optional inputs, which receive silence.
     var silentInputs: [Int] = []
-    /// Output ports that are not used.
+    /// Audio output ports whose sound is not used.
     var unheardOutputs: [Int] = []
-    /// The bindings of the unit's parameters, in their order.
+    /// The mappings of the unit's parameters to ports, in the order of the parameters.
     var parameters: [ParameterBinding] = []
     /// Input ports with a constant value.
     var constants: [(port: Int, value: Float)] = []
     var controlOutputs: [Int] = []
+    /// The control output that reports the latency; nil if there is none.
     var latency: Int?
     var eventInputs: [Int] = []
-    /// Event outputs, with the bytes that each may write.
+    /// Event outputs, with the maximum bytes that the plug-in may write to each.
     var eventOutputs: [(port: Int, size: Int)] = []
     /// Ports that may stay unconnected.
     var unconnected: [Int] = []
@@ -25,17 +26,17 @@ struct PortLayout: Sendable {
 /// The mapping of a unit's parameter to a plug-in's port.
 struct ParameterBinding: Sendable {
     var port: Int
-    /// Port units per parameter unit, such as 1,000 for a port in milliseconds.
+    /// The port's units per parameter unit, such as 1,000 for a port in milliseconds and a parameter in seconds.
     var factor = 1.0
-    /// The port's range, in its own unit or in multiples of the sample rate.
+    /// The bounds of the port's value in the port's unit or, if ``isRelativeToRate``, in multiples of the sample rate.
     var lower: Float
     var upper: Float
     var isRelativeToRate = false
     var isWhole = false
-    /// The port's value for each choice.
+    /// The port's value for each choice of the parameter; empty for a parameter without choices.
     var choices: [Float] = []
 
-    /// Converts a preset's port value to the unit's parameter value.
+    /// Converts a port's value to the parameter's value, with choices the index of the nearest one; nil if not finite.
     func value(ofPort value: Float, in range: ClosedRange<Float>) -> Float? {
         guard value.isFinite else { return nil }
         if !choices.isEmpty {

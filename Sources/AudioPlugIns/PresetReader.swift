@@ -3,7 +3,7 @@
 import CEarshotLilv
 import EarshotAudioDSP
 
-/// Reads the port values of presets. Other state of a preset, such as files, is ignored.
+/// Reads a plug-in's presets: their values of control ports. Other state of a preset, such as files, is ignored.
 struct PresetReader {
     let world: LilvWorld
     let plugIn: OpaquePointer
@@ -11,32 +11,32 @@ struct PresetReader {
     /// The maximum number of presets to read for a plug-in.
     static let most = 256
 
-    /// Returns the default preset and then the others in the order of their names; empty if there are none.
+    /// Returns a default preset and then the others in the order of their names; empty if the plug-in has no presets.
     func read(_ description: UnitDescription, _ layout: PortLayout) -> [UnitPreset] {
         guard let nodes = lilv_plugin_get_related(plugIn, world.node(earshot_lv2_preset)) else { return [] }
         defer { lilv_nodes_free(nodes) }
         var presets: [UnitPreset] = []
-        var at = lilv_nodes_begin(nodes)
-        while !lilv_nodes_is_end(nodes, at), presets.count < Self.most {
-            if let node = lilv_nodes_get(nodes, at), let preset = read(node, description, layout) {
+        var iterator = lilv_nodes_begin(nodes)
+        while !lilv_nodes_is_end(nodes, iterator), presets.count < Self.most {
+            if let node = lilv_nodes_get(nodes, iterator), let preset = read(node, description, layout) {
                 presets.append(preset)
             }
-            at = lilv_nodes_next(nodes, at)
+            iterator = lilv_nodes_next(nodes, iterator)
         }
         if presets.isEmpty { return [] }
         presets.sort { $0.name < $1.name }
-        let own = presets.firstIndex { $0.name == "default" }.map { presets.remove(at: $0) }
-        var taken: Set<String> = ["default"]
+        let ownDefault = presets.firstIndex { $0.name == "default" }.map { presets.remove(at: $0) }
+        var takenNames: Set<String> = ["default"]
         for i in presets.indices {
             var name = presets[i].name
             var n = 2
-            while !taken.insert(name).inserted {
+            while !takenNames.insert(name).inserted {
                 name = "\(presets[i].name)-\(n)"
                 n += 1
             }
             presets[i].name = name
         }
-        return [own ?? UnitPreset("default", [:])] + presets
+        return [ownDefault ?? UnitPreset("default", [:])] + presets
     }
 
     private func read(_ node: OpaquePointer, _ description: UnitDescription, _ layout: PortLayout) -> UnitPreset? {
@@ -45,20 +45,20 @@ struct PresetReader {
         guard let state = lilv_state_new_from_world(world.pointer, URIDTable.shared.map, node) else { return nil }
         defer { lilv_state_free(state) }
         guard let label = lilv_state_get_label(state) else { return nil }
-        var found: [String: Float] = [:]
-        withUnsafeMutablePointer(to: &found) {
+        var portValues: [String: Float] = [:]
+        withUnsafeMutablePointer(to: &portValues) {
             lilv_state_emit_port_values(
                 state,
-                { symbol, found, value, size, type in
-                    guard let symbol, let found, let value else { return }
+                { symbol, portValues, value, size, type in
+                    guard let symbol, let portValues, let value else { return }
                     let number = PresetReader.number(value, size: Int(size), type: type)
-                    found.assumingMemoryBound(to: [String: Float].self).pointee[String(cString: symbol)] = number
+                    portValues.assumingMemoryBound(to: [String: Float].self).pointee[String(cString: symbol)] = number
                 }, $0)
         }
         var values: [String: Float] = [:]
         for (parameter, binding) in zip(description.parameters, layout.parameters) {
             guard let port = lilv_plugin_get_port_by_index(plugIn, UInt32(binding.port)),
-                let symbol = world.string(lilv_port_get_symbol(plugIn, port)), let value = found[symbol]
+                let symbol = world.string(lilv_port_get_symbol(plugIn, port)), let value = portValues[symbol]
             else { continue }
             values[parameter.identifier] = binding.value(ofPort: value, in: parameter.range)
         }

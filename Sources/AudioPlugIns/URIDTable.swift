@@ -3,8 +3,8 @@
 import CEarshotLilv
 import Synchronization
 
-/// The numbers of URIs, the same in the whole process. Safe on any thread except a render thread; plug-ins may call it on their
-/// own threads.
+/// The numbers that stand for URIs in LV2 (URIDs), the same in the whole process. Safe on any thread except a render thread;
+/// plug-ins may use the table on their own threads.
 final class URIDTable: Sendable {
     static let shared = URIDTable()
 
@@ -13,7 +13,7 @@ final class URIDTable: Sendable {
         var strings: [UnsafePointer<CChar>] = []
     }
     private let table = Mutex(Table())
-    /// The map and its inverse that plug-ins and lilv use. They live as long as the process.
+    /// The functions from URI to number and back, for plug-ins and lilv. Their memory lives as long as the process.
     nonisolated(unsafe) let map = UnsafeMutablePointer<LV2_URID_Map>.allocate(capacity: 1)
     nonisolated(unsafe) let unmap = UnsafeMutablePointer<LV2_URID_Unmap>.allocate(capacity: 1)
 
@@ -23,14 +23,14 @@ final class URIDTable: Sendable {
         unmap.initialize(to: LV2_URID_Unmap(handle: nil) { _, number in URIDTable.shared.uri(of: number) })
     }
 
-    /// Returns a URI's number, 1 or more.
+    /// Returns a URI's number, 1 or more; a new URI gets the next number.
     func identifier(of uri: UnsafePointer<CChar>) -> UInt32 {
         let text = String(cString: uri)
         return table.withLock { table in
             if let number = table.numbers[text] { return number }
-            let kept = UnsafeMutableBufferPointer<CChar>.allocate(capacity: text.utf8.count + 1)
-            _ = kept.initialize(from: text.utf8CString)
-            table.strings.append(UnsafePointer(kept.baseAddress!))
+            let permanentCopy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: text.utf8.count + 1)
+            _ = permanentCopy.initialize(from: text.utf8CString)
+            table.strings.append(UnsafePointer(permanentCopy.baseAddress!))
             let number = UInt32(table.strings.count)
             table.numbers[text] = number
             return number
@@ -38,11 +38,11 @@ final class URIDTable: Sendable {
     }
 
     private func uri(of number: UInt32) -> UnsafePointer<CChar>? {
-        table.withLock { $0.strings.indices.contains(Int(number) - 1) ? Kept($0.strings[Int(number) - 1]) : nil }?
+        table.withLock { $0.strings.indices.contains(Int(number) - 1) ? CString($0.strings[Int(number) - 1]) : nil }?
             .pointer
     }
 
-    private struct Kept: @unchecked Sendable {
+    private struct CString: @unchecked Sendable {
         let pointer: UnsafePointer<CChar>
         init(_ pointer: UnsafePointer<CChar>) { self.pointer = pointer }
     }

@@ -3,9 +3,9 @@
 import CEarshotLilv
 import Synchronization
 
-/// lilv's world: all plug-in descriptions and open libraries.
+/// A world of lilv, the LV2 host library: all plug-in descriptions and open libraries.
 ///
-/// lilv does not lock, so callers must hold ``lock``.
+/// lilv takes no locks itself, so callers must hold ``lock``.
 final class LilvWorld: @unchecked Sendable {
     let lock = Mutex(())
     let pointer: OpaquePointer
@@ -34,16 +34,16 @@ final class LilvWorld: @unchecked Sendable {
     var uris: [String] {
         var uris: [String] = []
         let all = plugIns
-        var at = lilv_plugins_begin(all)
-        while !lilv_plugins_is_end(all, at) {
-            if let uri = string(lilv_plugin_get_uri(lilv_plugins_get(all, at))) { uris.append(uri) }
-            at = lilv_plugins_next(all, at)
+        var iterator = lilv_plugins_begin(all)
+        while !lilv_plugins_is_end(all, iterator) {
+            if let uri = string(lilv_plugin_get_uri(lilv_plugins_get(all, iterator))) { uris.append(uri) }
+            iterator = lilv_plugins_next(all, iterator)
         }
         return uris
     }
 
     func plugIn(_ uri: String) -> OpaquePointer? {
-        // lilv writes to standard error about URIs without a scheme.
+        // A name without a URI's scheme is not passed to lilv, which would complain on standard error.
         let scheme = uri.prefix { $0 != ":" }
         guard scheme.count < uri.count, scheme.first?.isLetter == true,
             scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }),
@@ -53,7 +53,8 @@ final class LilvWorld: @unchecked Sendable {
         return lilv_plugins_get_by_uri(plugIns, node)
     }
 
-    /// Returns a permanent node for one of the shim's URIs.
+    /// Returns the node of a URI, which must be a constant of the C module: nodes are kept by the URI's address, as long as this
+    /// object lives.
     func node(_ uri: UnsafePointer<CChar>) -> OpaquePointer {
         if let node = nodes[uri] { return node }
         let node: OpaquePointer = lilv_new_uri(pointer, uri)
@@ -77,15 +78,15 @@ final class LilvWorld: @unchecked Sendable {
         guard let nodes else { return [] }
         defer { lilv_nodes_free(nodes) }
         var strings: [String] = []
-        var at = lilv_nodes_begin(nodes)
-        while !lilv_nodes_is_end(nodes, at) {
-            if let text = string(lilv_nodes_get(nodes, at)) { strings.append(text) }
-            at = lilv_nodes_next(nodes, at)
+        var iterator = lilv_nodes_begin(nodes)
+        while !lilv_nodes_is_end(nodes, iterator) {
+            if let text = string(lilv_nodes_get(nodes, iterator)) { strings.append(text) }
+            iterator = lilv_nodes_next(nodes, iterator)
         }
         return strings
     }
 
-    /// Returns a node's number; nil if it is NaN, infinite or beyond ±10⁹.
+    /// Returns a node's number, clamped to ±10⁹; nil if the node is not a number, or if the number is NaN or infinite.
     func number(_ node: OpaquePointer?) -> Float? {
         guard let node else { return nil }
         let value: Float =
@@ -98,8 +99,8 @@ final class LilvWorld: @unchecked Sendable {
     }
 }
 
-/// Makes a name from a file printable: one line without control characters, at most 160 characters.
+/// Returns a text from a plug-in's file in printable form: one line without control characters, at most 160 characters.
 func printable(_ text: String) -> String {
-    let kept = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : String($0) }.joined()
-    return String(kept.split(separator: " ").joined(separator: " ").prefix(160))
+    let cleaned = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : String($0) }.joined()
+    return String(cleaned.split(separator: " ").joined(separator: " ").prefix(160))
 }

@@ -53,22 +53,23 @@ extension AudioInputQueue {
         renderer.wakeup.handle.wake()
     }
 
-    /// Delivers the partly filled buffer if no thread renders; in manual rendering on the rendering thread.
+    /// Delivers the partly filled buffer of a queue that is not running, if the engine is stopped or renders manually. In manual
+    /// rendering, call it on the rendering thread.
     func settle() {
         guard engine.isInManualRenderingMode || !engine.isRunning else { return }
-        thread.stop()  // or two would hand over
+        thread.stop()  // otherwise two threads would hand over
         renderer.settle()
         serve()
     }
 
-    /// The first frame of the next block at the queue's rate, `Int64.min` for the first block, and the number of the engine's
-    /// start since the queue was made. Each start counts frames from 0.
+    /// The number of the engine's start since the queue was created, and the first frame of the next block at the queue's rate;
+    /// `Int64.min` for the first block of a start. Each start counts frames from 0.
     var nextFrame: (start: Int, time: Int64) {
-        let start = renderer.controls.starts  // before the frame, as it is written behind it
+        let start = renderer.controls.starts  // read first, because the render thread writes it last
         let next = Int64(renderer.controls.next)
         guard next != 0 else { return (start, .min) }
         guard engine.sampleTime(at: .now()) != nil else { return (start + 1, .min) }
-        // While the first block is rendered, the count is that of the previous start.
+        // While the first block of a start is rendered, `starts` still counts the previous start.
         let isOld = next > renderer.controls.handle.frame(engine.sampleTime + Int64(IOCycle.maximumFrameCount))
         return isOld ? (start + 1, .min) : (start, next)
     }
@@ -80,13 +81,14 @@ extension AudioInputQueue {
         }
     }
 
-    /// Called on the engine's thread if the queue has no thread.
+    /// Called by the engine; serves the queue if it has no thread of its own.
     func serveUnlessThreaded() { if thread.isServed(to: engine) { serve() } }
 
     /// Encodes the captured frames, delivers buffers and sends events.
     func serve() {
         let renderer = renderer
-        // Read before the buffers, so that all buffers filled before an end are seen.
+        // The records are read before the buffers, so that all buffers filled before the end of a run are delivered before the
+        // end.
         var records: [QueueRecord] = []
         while let record = state.withLock({ _ in renderer.records.pop() }) { records.append(record) }
         handOver()
@@ -100,11 +102,11 @@ extension AudioInputQueue {
     }
 
     private func handOver() {
-        let (renderer, me) = (renderer, ObjectIdentifier(self))
+        let (renderer, queueID) = (renderer, ObjectIdentifier(self))
         while true {
             let (step, pendingEvents) = state.withLock { state in
                 defer { state.pendingEvents = [] }
-                return (state.next(renderer, of: me), state.pendingEvents)
+                return (state.next(renderer, of: queueID), state.pendingEvents)
             }
             for event in pendingEvents { send(event) }
             switch step {

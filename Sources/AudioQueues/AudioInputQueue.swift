@@ -11,8 +11,8 @@ public typealias AudioInputQueueCallback = @Sendable (AudioInputQueue, AudioQueu
 /// Records into buffers, one after the other (`AudioQueueNewInput`).
 ///
 /// A buffer holds contiguous frames and the time of the first. If no buffer is enqueued, captured frames are lost: they are
-/// counted and reported with their time, and the next buffer begins after them. Frames are neither reordered nor kept outside the
-/// buffers. Packets are encoded on the queue's own thread. Call from any thread except a render thread.
+/// counted and reported with their time, and the next buffer begins after them. Frames stay in order, and PCM frames are kept
+/// only in the buffers. Packets are encoded on the queue's own thread. Call from any thread except a render thread.
 public final class AudioInputQueue: Sendable {
     /// The maximum number of buffers of a queue.
     public static let maximumBufferCount = QueueBuffers.maximumCount
@@ -21,7 +21,7 @@ public final class AudioInputQueue: Sendable {
     public let format: AudioQueueFormat
     /// The encoding of the recorded sound.
     public let encoding: AudioQueueEncoding
-    /// Frames that packets decode to before the first one that was recorded.
+    /// The number of frames that the recorded packets decode to before the first recorded frame; 0 for PCM.
     public let primingFrames: Int
     /// The engine whose node the queue records.
     public let engine: AudioEngine
@@ -94,7 +94,7 @@ public final class AudioInputQueue: Sendable {
 
     // MARK: Buffers
 
-    /// Allocates a buffer for this number of frames of PCM, or for packets that decode to as many.
+    /// Allocates a buffer for `frameCount` frames of PCM, or for packets that decode to at least as many frames.
     /// - Throws: ``AudioQueueError/tooManyBuffers(maximum:)``, ``AudioQueueError/bufferTooLarge(maximum:)``.
     public func allocateBuffer(frameCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         precondition(frameCount >= 1)
@@ -129,10 +129,10 @@ public final class AudioInputQueue: Sendable {
     /// (`kAudioQueueProperty_CurrentLevelMeter`).
     public var level: Level { state.withLock { _ in renderer.level.load() } }
 
-    /// Returns true if the queue was started and is neither paused nor stopped.
+    /// True if the queue was started and is neither paused nor stopped.
     public var isRunning: Bool { state.withLock { $0.phase == .running } }
 
-    /// The encoder error that ended the recording early; also sent as ``AudioQueueEvent/failed(_:)``.
+    /// The encoder error that ended the recording early, nil if there was none; also sent as ``AudioQueueEvent/failed(_:)``.
     public var error: CodecError? { state.withLock { $0.error } }
 
     /// The frames recorded and lost so far.
@@ -147,8 +147,8 @@ public final class AudioInputQueue: Sendable {
     /// The events from now on, for any number of readers. For a slow reader the newest 256 are kept.
     public var events: AsyncStream<AudioQueueEvent> { listeners.events }
 
-    /// Calls `handler` with each event, in order, on the thread that noticed it, never the render thread. Replaces the previous
-    /// handler; nil removes it.
+    /// Calls `handler` with each event, in order, on the thread that sends the event, never the render thread. Replaces the
+    /// previous handler; nil removes it.
     public func setEventHandler(_ handler: (@Sendable (AudioQueueEvent) -> Void)?) {
         listeners.setHandler(handler)
     }
@@ -157,6 +157,6 @@ public final class AudioInputQueue: Sendable {
 }
 
 /// Breaks the retain cycle between a queue and its node.
-final class WeakInputQueue: @unchecked Sendable {  // set once, before anyone looks
+final class WeakInputQueue: @unchecked Sendable {  // set once, before any use
     weak var queue: AudioInputQueue?
 }

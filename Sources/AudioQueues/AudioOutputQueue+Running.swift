@@ -34,7 +34,7 @@ extension AudioOutputQueue {
 
     /// Stops playback.
     /// - Parameter immediately: true to fade out within 10 ms and return the unheard buffers. False to play all enqueued buffers
-    ///   first; until then no other buffer is accepted, and ``AudioQueueEvent/stopped`` reports the end.
+    ///   to their end: until then no other buffer is accepted, and ``AudioQueueEvent/stopped`` reports the end.
     public func stop(immediately: Bool = true) {
         let renderer = renderer
         let isOver = state.withLock { state in
@@ -95,7 +95,7 @@ extension AudioOutputQueue {
         }
     }
 
-    /// Called on the engine's thread if the queue has no thread.
+    /// Called by the engine; serves the queue if it has no thread of its own.
     func serveUnlessThreaded() { if thread.isServed(to: engine) { serve() } }
 
     /// Decodes enqueued buffers, returns played ones and sends events.
@@ -113,7 +113,7 @@ extension AudioOutputQueue {
         for loss in losses { send(.lost(loss)) }
         var records: [QueueRecord] = []
         while let record = state.withLock({ _ in renderer.records.pop() }) { records.append(record) }
-        // The end is reported after all buffers played before it are returned.
+        // The end of a run is reported after the buffers that were played before the end are returned.
         let ending = records.firstIndex { $0.kind == .stopped } ?? records.count
         for record in records[..<ending] { notify(record) }
         for buffer in finished {
@@ -131,13 +131,14 @@ extension AudioOutputQueue {
         }
     }
 
-    /// Handles the end of a run on the render side, by a pause or by a stop.
+    /// Handles the render thread's report that a run ended, by a pause or by a stop. Returns the event to send; nil if playback
+    /// goes on.
     private func ended(run: Int) -> AudioQueueEvent? {
         let renderer = renderer
         return state.withLock { state in
             guard run == state.run else { return nil }
             if state.phase == .paused { return .paused }
-            if state.phase == .running, !state.isEnding {  // told to go on while it ended
+            if state.phase == .running, !state.isEnding {  // `proceed` was called while the run ended
                 state.run += 1
                 renderer.controls.begin(run: state.run, at: .min)
                 return nil

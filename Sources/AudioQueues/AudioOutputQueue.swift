@@ -99,7 +99,7 @@ public final class AudioOutputQueue: Sendable {
 
     // MARK: Buffers
 
-    /// Allocates a buffer for this number of frames of PCM, or for packets that decode to as many.
+    /// Allocates a buffer for `frameCount` frames of PCM, or for packets that decode to at least as many frames.
     /// - Throws: ``AudioQueueError/tooManyBuffers(maximum:)``, ``AudioQueueError/bufferTooLarge(maximum:)``.
     public func allocateBuffer(frameCount: Int) throws(AudioQueueError) -> AudioQueueBuffer {
         precondition(frameCount >= 1)
@@ -119,14 +119,14 @@ public final class AudioOutputQueue: Sendable {
 
     /// Enqueues a buffer after those already enqueued (`AudioQueueEnqueueBuffer`). Packets are decoded on the queue's thread.
     /// - Parameter time: the time at which the first frame is heard; ``AudioQueueTime/now`` for directly after the previous
-    ///   buffer. Frames that are late are skipped and reported, so that the others are in time. Exact to the frame while ``rate``
-    ///   is 1.
+    ///   buffer. Frames that are late are skipped and reported, so that the remaining frames are in time. Exact to the frame
+    ///   while ``rate`` is 1.
     /// - Throws: ``AudioQueueError``; the buffer is then not enqueued.
     public func enqueue(_ buffer: AudioQueueBuffer, at time: AudioQueueTime = .now) throws(AudioQueueError) {
         _ = try place(buffer, at: time)
     }
 
-    /// Enqueues a buffer. Returns its sequence number if it is PCM.
+    /// Enqueues a buffer. Returns the sequence number of a PCM buffer; for packets the result has no meaning.
     func place(_ buffer: AudioQueueBuffer, at time: AudioQueueTime) throws(AudioQueueError) -> Int {
         guard buffer.queue == ObjectIdentifier(self) else { throw .foreignBuffer }
         guard format.isPacketised ? !buffer.packetDescriptions.isEmpty : buffer.frameCount != 0 else {
@@ -152,7 +152,7 @@ public final class AudioOutputQueue: Sendable {
         return sequence
     }
 
-    /// Decodes the first enqueued buffers on the caller's thread, so that playback starts at once (`AudioQueuePrime`).
+    /// Decodes the enqueued buffers on the caller's thread, so that playback starts at once (`AudioQueuePrime`).
     /// - Returns: the number of frames ready to play.
     @discardableResult
     public func prime() -> Int {
@@ -165,7 +165,7 @@ public final class AudioOutputQueue: Sendable {
 
     // MARK: Properties
 
-    /// The gain, 0 to 8; a change takes 20 ms.
+    /// The queue's gain as a factor, 0 to 8; a change takes 20 ms.
     public var volume: Float {
         get { mixer.input(0).volume }
         set {
@@ -190,12 +190,13 @@ public final class AudioOutputQueue: Sendable {
         }
     }
 
-    /// The speed, ½ to 2, by a varispeed, which changes the pitch as well; ``AudioPlayer`` changes the speed alone. Above 1,
-    /// frequencies above the half sample rate divided by the rate alias.
+    /// The speed as a factor, ½ to 2, which changes the pitch as well; ``AudioPlayer`` changes the speed alone. Above 1,
+    /// frequencies above half the sample rate divided by the speed are aliased.
     public var rate: Float { state.withLock { $0.rate } }
 
     /// Sets ``rate``.
-    /// - Throws: ``AudioQueueError/noRate(detail:)`` if the queue was not made for it, or the rate is outside ½ to 2.
+    /// - Throws: ``AudioQueueError/noRate(detail:)`` if the queue was created without `isVarispeed`, or the rate is outside ½ to
+    ///   2.
     public func setRate(_ rate: Float) throws(AudioQueueError) {
         guard isVarispeed else { throw .noRate(detail: "make the queue with isVarispeed: true") }
         guard (0.5...2).contains(rate) else { throw .noRate(detail: "\(rate) is outside 0.5 to 2") }
@@ -207,7 +208,7 @@ public final class AudioOutputQueue: Sendable {
     /// The peak and mean square of the last output block, after volume and pan (`kAudioQueueProperty_CurrentLevelMeter`).
     public var level: Level { mixer.level }
 
-    /// Returns true if the queue was started and is neither paused nor stopped.
+    /// True if the queue was started and is neither paused nor stopped.
     public var isRunning: Bool { state.withLock { $0.phase == .running } }
 
     /// The frames played and lost so far.
@@ -222,8 +223,8 @@ public final class AudioOutputQueue: Sendable {
     /// The events from now on, for any number of readers. For a slow reader the newest 256 are kept.
     public var events: AsyncStream<AudioQueueEvent> { listeners.events }
 
-    /// Calls `handler` with each event, in order, on the thread that noticed it, never the render thread. Replaces the previous
-    /// handler; nil removes it.
+    /// Calls `handler` with each event, in order, on the thread that sends the event, never the render thread. Replaces the
+    /// previous handler; nil removes it.
     public func setEventHandler(_ handler: (@Sendable (AudioQueueEvent) -> Void)?) {
         listeners.setHandler(handler)
     }
@@ -232,6 +233,6 @@ public final class AudioOutputQueue: Sendable {
 }
 
 /// Breaks the retain cycle between a queue and its node.
-final class WeakQueue: @unchecked Sendable {  // set once, before anyone looks
+final class WeakQueue: @unchecked Sendable {  // set once, before any use
     weak var queue: AudioOutputQueue?
 }

@@ -7,7 +7,7 @@ import EarshotAudioStreams
 
 /// The properties of a player.
 extension AudioPlayer {
-    /// The speed at unchanged pitch, ¼ to 4; a change is heard within 0.3 s.
+    /// The speed as a factor at unchanged pitch, ¼ to 4; a change is heard within 0.3 s.
     public var rate: Double {
         get { state.withLock { $0.timeline.speed } }
         set {
@@ -16,7 +16,7 @@ extension AudioPlayer {
         }
     }
 
-    /// The gain, 0 to 8.
+    /// The player's gain as a factor, 0 to 8.
     public var volume: Float {
         get { queue.volume }
         set { queue.volume = newValue }
@@ -35,16 +35,17 @@ extension AudioPlayer {
 
     /// The peak and mean square of the last output block.
     public var level: Level { queue.level }
-    /// Returns true from ``play(at:)`` to a pause, a stop or the end.
+    /// True from ``play(at:)`` to a pause, a stop or the end.
     public var isPlaying: Bool { state.withLock { $0.isPlaying } }
-    /// The index of the item that is heard, from 0.
+    /// The index in the playlist of the item that is heard, from 0.
     public var currentItem: Int { place.item }
     /// The frame of the current item that is heard next, at the player's rate.
     public var framePosition: Int { place.frame }
-    /// The seconds of the current item that were heard.
+    /// The position in the current item in seconds.
     public var currentTime: Double { Double(framePosition) / format.sampleRate }
 
-    /// The frames of an item at the player's rate by its header, 0 if unknown; nil selects the current item.
+    /// Returns the number of frames of an item at the player's rate, as the item's header states; 0 if unknown. nil selects the
+    /// current item.
     public func frameCount(ofItem item: Int? = nil) -> Int {
         let index = item ?? currentItem
         return state.withLock { state in
@@ -54,8 +55,8 @@ extension AudioPlayer {
     /// The duration of the current item in seconds; 0 if unknown.
     public var duration: Double { Double(frameCount()) / format.sampleRate }
 
-    /// Returns true if an item is seekable; nil selects the current item. A file is. A stream over HTTP is if its length is known
-    /// and the server's answer accepts ranges.
+    /// Returns true if an item is seekable; nil selects the current item. A file is seekable. A stream over HTTP is seekable if
+    /// its length is known and the server accepts requests for ranges.
     public func isSeekable(item: Int? = nil) -> Bool {
         let index = item ?? currentItem
         return state.withLock { state in
@@ -63,7 +64,8 @@ extension AudioPlayer {
         }
     }
 
-    /// The frames of an item that were heard, over all its loops, without the silence while a stream had no data.
+    /// Returns the number of frames of an item that were heard, over all its repetitions, without the silence while a stream had
+    /// no data.
     public func framesHeard(ofItem item: Int) -> Int {
         let place = queue.renderer.controls.place
         return state.withLock { state in
@@ -72,7 +74,7 @@ extension AudioPlayer {
         }
     }
 
-    /// Returns the state, source and statistics of a stream; nil for a file.
+    /// Returns the state, source and statistics of a stream; nil for a file or an index without an item.
     public func stream(
         ofItem item: Int
     ) -> (state: AudioStreamState, source: AudioStreamSource?, statistics: AudioStreamStatistics)? {

@@ -13,16 +13,16 @@ import EarshotAudioStreams
 /// player.rate = 1.25
 /// try player.play()
 /// ```
-/// Files are read, converted and stretched on the queue's own thread, 0.2 to 0.3 s ahead. At a rate of 1 samples pass
-/// unchanged. Call from any thread except a render thread.
+/// Files are read, converted and stretched on the queue's own thread, 0.2 to 0.3 s ahead. At a ``rate`` of 1 the samples are not
+/// changed. Call from any thread except a render thread.
 ///
-/// A stream connects at its turn, or 5 s earlier if the end of the item before it is known. While it has no data, silence is heard
-/// that does not count as a loss, and ``AudioPlayerEvent/stream(item:_:)`` reports it. A live stream plays at a rate of 1. After a
-/// pause longer than its buffer it is heard live again.
+/// A stream connects at its turn, or 5 s earlier if the end of the item before it is known. While it has no data, silence is
+/// heard that does not count as a loss, and ``AudioPlayerEvent/stream(item:_:)`` reports it. A live stream always plays at a rate
+/// of 1. After a pause longer than its buffer it is heard live again.
 public final class AudioPlayer: Sendable {
     /// The format of playback; files are converted to it.
     public let format: AudioFormat
-    /// The queue of the playback, with volume, pan, meter and statistics.
+    /// The queue that plays the player's sound; it has the volume, the pan, the meter and the statistics.
     public let queue: AudioOutputQueue
 
     let state: LockedValue<PlayerControl>
@@ -48,7 +48,7 @@ public final class AudioPlayer: Sendable {
         queue.setEventHandler { served.player?.handleEvent($0) }
     }
 
-    /// Creates a player of one file, at its own rate and channels.
+    /// Creates a player of one file, in the file's sample rate and channel count.
     public convenience init(
         path: String, on engine: AudioEngine, loops: Int = 0
     ) throws(AudioPlayerError) {
@@ -77,7 +77,7 @@ public final class AudioPlayer: Sendable {
     /// - Parameters:
     ///   - url: `http://…` or `https://…`.
     ///   - loops: the repetitions of a file, as for ``append(path:loops:)``.
-    /// - Throws: ``AudioPlayerError/stream(_:)`` if it is not an address; network errors arrive as
+    /// - Throws: ``AudioPlayerError/stream(_:)`` if `url` is not a valid address; network errors arrive as
     ///   ``AudioPlayerEvent/failed(item:_:)``.
     public func append(
         url: String, loops: Int = 0, options: AudioStreamOptions = AudioStreamOptions()
@@ -94,7 +94,8 @@ public final class AudioPlayer: Sendable {
         append(StreamSource(stream), 0)
     }
 
-    /// Appends the sound of any reader, which the player then owns. During playback it follows the last frame without a gap.
+    /// Appends the sound of any reader, which the player then owns. During playback the sound follows the last item without a
+    /// gap.
     public func append(_ reader: sending any SoundFileReader, loops: Int = 0) {
         append(FileSource(reader, as: format, isNamed: false), loops)
     }
@@ -106,7 +107,7 @@ public final class AudioPlayer: Sendable {
             let isNext = state.timeline.isAtEnd
             state.timeline.append(box.item)
             guard isNext else {
-                // Reopened at its turn: a playlist may have more files than a process may open.
+                // The file is opened again at its turn: a playlist may have more files than a process may open.
                 box.item.source.releaseResources()
                 return nil
             }
@@ -208,7 +209,7 @@ public final class AudioPlayer: Sendable {
 
     // MARK: Filling
 
-    /// Fills and enqueues a buffer that the queue returned.
+    /// Takes back a buffer that the queue returned, sends the events of the buffer's end, and fills free buffers during playback.
     private func refill(_ buffer: AudioQueueBuffer) {
         let ended = state.withLock { state in
             state.free.append(buffer)
@@ -220,7 +221,7 @@ public final class AudioPlayer: Sendable {
         if isPlaying { fillFree() }
     }
 
-    /// Keeps the wanted number of buffers enqueued.
+    /// Fills and enqueues free buffers until the wanted number is enqueued, and sends the events that this causes.
     private func fillFree() {
         let queue = queue
         let (failures, ended) = state.withLock { state in state.fillFree(queue) }
@@ -229,7 +230,7 @@ public final class AudioPlayer: Sendable {
         endIfDone()
     }
 
-    /// Ends the queue after the last buffer, once all items are read.
+    /// Lets the queue stop after its last buffer, once all items are read.
     private func endIfDone() {
         let queue = queue
         state.withLock { if $0.isPlaying, $0.isRead, $0.timeline.isAtEnd { queue.stopBehindLast() } }
@@ -250,12 +251,12 @@ public final class AudioPlayer: Sendable {
             }
             broadcast.send(isFinished ? .finished : .stopped)
         case .changed(let property): broadcast.send(.changed(property))
-        case .failed: break  // of queues that record
+        case .failed: break  // sent only by queues that record
         }
     }
 }
 
 /// Breaks the retain cycle between a player and its queue.
-final class WeakPlayer: @unchecked Sendable {  // set once, before anyone looks
+final class WeakPlayer: @unchecked Sendable {  // set once, before any use
     weak var player: AudioPlayer?
 }

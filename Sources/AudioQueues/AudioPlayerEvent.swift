@@ -3,15 +3,15 @@
 import EarshotAudioFiles
 import EarshotAudioStreams
 
-/// An operation that an ``AudioPlayer`` refused.
+/// An error of an ``AudioPlayer``.
 public enum AudioPlayerError: Error, Sendable, CustomStringConvertible {
-    /// The file cannot be opened, or is not seekable.
+    /// The file could not be opened or read, or is not seekable.
     case file(AudioFileError)
     /// The stream cannot be played.
     case stream(AudioStreamError)
     /// The queue could not be created or started.
     case queue(AudioQueueError)
-    /// The playlist has no such item.
+    /// The playlist has no item of this index.
     case noItem(Int, count: Int)
 
     /// One sentence that says what happened.
@@ -31,9 +31,9 @@ public enum AudioPlayerEvent: Sendable {
     case started
     /// Playback paused.
     case paused
-    /// The last frame of an item has been heard.
+    /// The last frame of the item of this index has been heard. Also sent for an item that failed.
     case itemEnded(Int)
-    /// An item could not be read to its end; the next item follows.
+    /// An item could not be opened or read to its end; the next item follows.
     case failed(item: Int, AudioPlayerError)
     /// A stream changed its state. While it buffers or reconnects, silence is heard.
     case stream(item: Int, AudioStreamState)
@@ -41,7 +41,7 @@ public enum AudioPlayerEvent: Sendable {
     case seekRefused(item: Int, AudioPlayerError)
     /// A station is heard live again after a pause longer than its buffer: this number of buffered frames was skipped.
     case leftOut(item: Int, frameCount: Int)
-    /// The sound has this title from now on; the first is the station's name.
+    /// From now on the sound has this title, or the station's name while there is no title.
     case title(item: Int, String)
     /// The volume, pan or rate was set to this value, clamped to its range.
     case changed(AudioQueueEvent.Property)

@@ -3,17 +3,17 @@
 import EarshotAudioBase
 import Synchronization
 
-/// Memory that circulates between a queue and its user: the queue allocates it, one side fills it and the other empties it.
+/// Memory that circulates between a queue and its user. The queue allocates it; one of them fills it, and the other empties it.
 ///
-/// The user may use it, on one thread at a time, from when the queue delivers it until it is enqueued.
+/// The user may use the buffer, on one thread at a time, from its allocation or delivery until it is enqueued.
 public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
-    /// The maximum number of frames of a buffer: some minutes, at any rate.
+    /// The maximum number of frames of a buffer, 2²⁴ − 1: 87 s at 192 kHz.
     package static let maximumFrameCapacity = 0xFF_FFFF
-    /// The capacity in frames: of PCM, or of the sound that the packets decode to.
+    /// The capacity in frames of PCM, or of the sound that the packets decode to.
     public let frameCapacity: Int
     /// The capacity in packets; 0 for PCM.
     public let packetCapacity: Int
-    /// The samples, one pointer for each channel. In a queue of packets the queue alone uses them.
+    /// The samples, one pointer for each channel. In a queue of packets only the queue uses them.
     public let samples: Channels
     /// The number of valid frames of PCM.
     public var frameCount = 0
@@ -23,11 +23,11 @@ public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
     public private(set) var byteCount = 0
     /// The packets, in order.
     public private(set) var packetDescriptions: [AudioStreamPacketDescription] = []
-    /// The first frame of a recorded buffer, on the engine's frame counter at the queue's rate. The buffer's frames are
+    /// The time of a recorded buffer's first frame, on the engine's frame counter at the queue's rate. The buffer's frames are
     /// contiguous. For packets it is the first frame that no earlier packet encoded.
     public internal(set) var sampleTime: Int64 = 0
 
-    /// The number of the engine's start, since the queue was made, in which a buffer was recorded.
+    /// The number of the engine's start, counted since the queue was created, during which the buffer was recorded.
     var start = 0
     /// The index among the queue's buffers, or ``tailID``.
     let id: Int
@@ -64,7 +64,7 @@ public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
     }
 
     /// Describes the packets that were written to ``bytes``.
-    /// - Throws: ``AudioQueueError/badBuffer(detail:)`` if they do not fit, with nothing changed.
+    /// - Throws: ``AudioQueueError/badBuffer(detail:)``, with nothing changed, if the packets do not fit.
     public func setPackets(
         byteCount: Int, descriptions: [AudioStreamPacketDescription]
     ) throws(AudioQueueError) {
@@ -100,6 +100,6 @@ public final class AudioQueueBuffer: @unchecked Sendable {  // by that rule
 
     /// Marks the buffer as enqueued. Returns false if it was enqueued already.
     func claim() -> Bool { !isEnqueued.exchange(true, ordering: .acquiringAndReleasing) }
-    /// Returns the buffer to the queue's user.
+    /// Marks the buffer as not enqueued, before the queue delivers it to the user.
     func release() { isEnqueued.store(false, ordering: .releasing) }
 }

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotAudioFiles
 
-/// The encoding of a recorded queue.
+/// The encoding of the sound that an input queue records.
 public enum AudioQueueEncoding: Hashable, Sendable {
     /// Unencoded samples of this rate and channel count.
     case linearPCM(AudioFormat)

@@ -3,7 +3,7 @@
 import EarshotAudioCodecs
 import EarshotAudioEngine
 
-/// An operation that a queue refused.
+/// An error of a queue.
 public enum AudioQueueError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The buffer is empty.
     case emptyBuffer
@@ -11,15 +11,16 @@ public enum AudioQueueError: Error, Hashable, Sendable, CustomStringConvertible 
     case badBuffer(detail: String)
     /// The buffer is already enqueued.
     case enqueuedAlready
-    /// Another queue made the buffer.
+    /// Another queue allocated the buffer.
     case foreignBuffer
     /// The queue has the maximum number of buffers.
     case tooManyBuffers(maximum: Int)
     /// The buffer would exceed the maximum number of frames.
     case bufferTooLarge(maximum: Int)
-    /// The queue is stopping after its last buffer, ``AudioOutputQueue/stop(immediately:)``, and accepts no buffer until then.
+    /// The queue is stopping after its last buffer, ``AudioOutputQueue/stop(immediately:)``, and accepts no buffer until it has
+    /// stopped.
     case stopping
-    /// The queue was not made for this rate.
+    /// The queue cannot play at this speed, or was created without `isVarispeed`.
     case noRate(detail: String)
     /// The queue's format does not suit the operation.
     case badFormat(detail: String)
@@ -27,7 +28,7 @@ public enum AudioQueueError: Error, Hashable, Sendable, CustomStringConvertible 
     case codec(CodecError)
     /// The engine refused the queue.
     case engine(AudioEngineError)
-    /// The system has no thread left; `code` is an errno.
+    /// The system could not create the queue's thread; `code` is an errno value.
     case noThread(code: Int)
 
     /// One sentence that says what happened.

@@ -10,7 +10,7 @@ public enum AudioQueueTime: Hashable, Sendable {
     /// At this frame of the engine's counter, ``AudioEngine/sampleTime``. A past frame means now; values beyond 2⁵⁰ are clamped.
     /// For a stopped engine the frame counts from its next start.
     case sample(Int64)
-    /// At this instant of the machine's clock. The engine must be rendering.
+    /// At this instant of the machine's clock; at the next block if the engine is not rendering.
     case host(HostTime)
 }
 
@@ -22,7 +22,7 @@ public struct AudioQueueLoss: Hashable, Sendable {
         case underrun
         /// An input queue had no buffer: captured frames were dropped.
         case overrun
-        /// A buffer was enqueued after its time: its first frames were skipped.
+        /// A buffer's start time had passed already: its first frames were skipped.
         case late
         /// The device skipped frames, at an xrun or a route change: they were never captured.
         case skipped
@@ -51,7 +51,7 @@ public struct AudioQueueLoss: Hashable, Sendable {
 
 /// An event of a queue, sent in order, never on the render thread.
 public enum AudioQueueEvent: Hashable, Sendable {
-    /// The first frame was played or captured, at this frame of the engine's counter at the queue's rate.
+    /// The first frame since a start was played or captured, at this frame of the engine's counter at the queue's rate.
     case started(sampleTime: Int64)
     /// The queue is paused, and keeps its position.
     case paused
@@ -79,16 +79,16 @@ public enum AudioQueueEvent: Hashable, Sendable {
 public struct AudioQueueStatistics: Hashable, Sendable {
     /// Frames played or recorded.
     public var frameCount = 0
-    /// Frames of silence at underruns.
+    /// Frames of silence played at underruns.
     public var underrun = 0
     /// Captured frames dropped because no buffer was enqueued.
     public var overrun = 0
-    /// Frames skipped because their buffer was late.
+    /// Frames skipped because their buffer's start time had passed.
     public var late = 0
     /// Frames that the device never captured.
     public var skipped = 0
     /// Frames of packets that could not be decoded.
     public var undecodable = 0
-    /// Captured frames that a failed encoder left out.
+    /// Captured frames that are in no packet, because the encoder failed.
     public var unencodable = 0
 }

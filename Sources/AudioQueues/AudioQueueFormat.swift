@@ -14,16 +14,16 @@ public struct AudioQueueFormat: Sendable {
     package let maximumPacketByteCount: Int
     let makeDecoder: (@Sendable () throws(CodecError) -> any PacketDecoder)?
 
-    /// Returns true if buffers hold packets.
+    /// True if buffers hold packets.
     package var isPacketised: Bool { makeDecoder != nil }
 
-    /// Planar floats, without packets.
+    /// Returns the format of planar floats, without packets.
     public static func linearPCM(_ format: AudioFormat) -> AudioQueueFormat {
         AudioQueueFormat(
             processingFormat: format, framesPerPacket: 1, maximumPacketByteCount: 0, makeDecoder: nil)
     }
 
-    /// AAC-LC access units of 1,024 frames.
+    /// Returns the format of AAC-LC access units of 1,024 frames.
     /// - Parameter configuration: the AudioSpecificConfig that comes with the stream (the magic cookie).
     /// - Throws: ``CodecError/badConfiguration(codec:detail:)``.
     public static func aac(configuration: [UInt8]) throws(CodecError) -> AudioQueueFormat {
@@ -34,10 +34,10 @@ public struct AudioQueueFormat: Sendable {
         ) { () throws(CodecError) in try AACDecoder(audioSpecificConfig: configuration) }
     }
 
-    /// Opus packets.
+    /// Returns the format of Opus packets.
     /// - Parameters:
     ///   - channelCount: 1 or 2.
-    ///   - framesPerPacket: the maximum of a packet, 120 to 5,760; longer packets cannot be decoded.
+    ///   - framesPerPacket: the maximum number of frames of a packet, 120 to 5,760; longer packets cannot be decoded.
     public static func opus(channelCount: Int, framesPerPacket: Int = 960) -> AudioQueueFormat {
         precondition((1...2).contains(channelCount) && (120...OpusDecoder.maximumFrameCount).contains(framesPerPacket))
         return packets(
@@ -46,7 +46,7 @@ public struct AudioQueueFormat: Sendable {
         ) { () throws(CodecError) in try OpusDecoder(channelCount: channelCount) }
     }
 
-    /// Frames of MPEG audio, layer III, each with its header.
+    /// Returns the format of MPEG audio frames, layer III, each with its header.
     /// - Parameters:
     ///   - sampleRate: hertz, one of ``MP3Encoder/sampleRates``.
     ///   - channelCount: 1 or 2.
@@ -54,19 +54,19 @@ public struct AudioQueueFormat: Sendable {
         precondition(MP3Encoder.sampleRates.contains(sampleRate) && (1...2).contains(channelCount))
         let format = AudioFormat(sampleRate: sampleRate, channelCount: channelCount)
         let frames = sampleRate >= 32_000 ? 1_152 : 576
-        // 320 kb/s at 32 kHz, or 160 kb/s at 8 kHz, and a byte of padding.
+        // The largest packets have 1,440 bytes, as 320 kb/s at 32 kHz or 160 kb/s at 8 kHz, and a byte of padding.
         return packets(of: format, framesPerPacket: frames, maximumPacketByteCount: 1_441) {
             () throws(CodecError) in
             try PacketDecoders.make(PacketFormat(codec: .mp3, format: format, framesPerPacket: frames))
         }
     }
 
-    /// Packets of any codec that has a decoder.
+    /// Returns the format of packets of any codec that has a decoder.
     /// - Parameters:
-    ///   - format: the decoder's output.
-    ///   - framesPerPacket: the maximum of a packet.
-    ///   - maximumPacketByteCount: the maximum of a packet, which sizes the buffers.
-    ///   - decoder: makes the decoder; called once for each queue, before it starts.
+    ///   - format: the format of the decoder's output.
+    ///   - framesPerPacket: the maximum number of frames of a packet.
+    ///   - maximumPacketByteCount: the maximum number of bytes of a packet, for the size of the buffers.
+    ///   - decoder: creates the decoder; called once for each queue, before the queue starts.
     package static func packets(
         of format: AudioFormat, framesPerPacket: Int, maximumPacketByteCount: Int,
         decoder: @escaping @Sendable () throws(CodecError) -> any PacketDecoder
@@ -78,9 +78,9 @@ public struct AudioQueueFormat: Sendable {
     }
 }
 
-/// The position of a packet in a buffer (`AudioStreamPacketDescription`).
+/// The place of a packet in a buffer's bytes (`AudioStreamPacketDescription`).
 public struct AudioStreamPacketDescription: Hashable, Sendable {
-    /// The offset of the packet's first byte.
+    /// The offset of the packet's first byte in the buffer's bytes.
     public var startOffset: Int
     /// The packet's length in bytes.
     public var byteCount: Int

@@ -6,7 +6,7 @@ import EarshotAudioEngine
 import EarshotAudioFiles
 import Glibc
 
-/// An operation that an ``AudioRecorder`` refused.
+/// An error of an ``AudioRecorder``.
 public enum AudioRecorderError: Error, Sendable, CustomStringConvertible {
     /// A file cannot be created, or its recording ended early.
     case file(AudioFileError)
@@ -34,15 +34,15 @@ public enum AudioRecorderError: Error, Sendable, CustomStringConvertible {
 /// …
 /// try recorder.stop()
 /// ```
-/// Encoding and writing happen on the queue's own thread, in manual rendering on the caller's. Lost frames are silence in the files,
-/// which so keep time. A file that fails, as on a full disk, ends alone; the others continue. Call from any thread except a render
-/// thread.
+/// Encoding and writing happen on the queue's own thread, in manual rendering on the caller's. Lost frames are silence in the
+/// files, so that the files keep time. A file that fails, as on a full disk, ends alone; the other files continue. Call from any
+/// thread except a render thread.
 public final class AudioRecorder: Sendable {
     /// The rules for leaving out silence.
     public struct SilenceTrimming: Hashable, Sendable {
-        /// The level in dBFS below which a block is silent if all channels are.
+        /// A frame is silent if no channel has a sample above this level in dBFS.
         public var threshold: Float
-        /// The seconds of silence kept after a sound and before the next, clamped to 600.
+        /// The seconds of silence kept after each sound and before the next sound, clamped to 600.
         public var kept: Double
         /// Creates rules.
         public init(threshold: Float = -60, kept: Double = 0.25) {
@@ -62,7 +62,7 @@ public final class AudioRecorder: Sendable {
         public var partDuration: Double?
         /// The first file's number if the recording is divided by `partDuration`.
         public var firstPart = 1
-        /// The rules for leaving out silence; nil to keep it.
+        /// The rules for leaving out silence; nil to record it.
         public var silence: SilenceTrimming?
         /// Creates options without pre-roll, division or trimming.
         public init() {}
@@ -70,9 +70,9 @@ public final class AudioRecorder: Sendable {
 
     /// The progress of a recorded file.
     public struct FileProgress: Equatable, Sendable {
-        /// The paths of its parts so far, or its one path.
+        /// The paths of the file's parts so far; one path if the recording is not divided.
         public var paths: [String]
-        /// The number of frames written, at the recorder's rate.
+        /// The number of frames written to the file, at the recorder's rate.
         public var frameCount: Int
         /// The error that ended the file early, such as a full disk.
         public var error: AudioFileError?
@@ -80,14 +80,14 @@ public final class AudioRecorder: Sendable {
 
     /// The format of the files.
     public let format: AudioFormat
-    /// The queue that captures; its meter works after ``prepareToRecord()``.
+    /// The queue that captures the sound, with the meter.
     public let queue: AudioInputQueue
 
     private let state: LockedValue<RecorderState>
     /// The state that can be read while a disk is busy.
-    private let seen: LockedValue<Seen>
-    private struct Seen {
-        /// Switches that the worker has not taken yet.
+    private let snapshot: LockedValue<Snapshot>
+    private struct Snapshot {
+        /// The switches of recording that the queue's thread has not handled yet.
         var switches: [RecorderState.Switch] = []
         var isOn = false
         var isClosed = false
@@ -98,8 +98,8 @@ public final class AudioRecorder: Sendable {
         var peak: Float = 0
         var files: [FileProgress]
     }
-    /// The seconds for which a disk or a pipe may block before frames are lost: longer than a pipe's timeout, so that the files
-    /// beside it lose none.
+    /// The seconds of one buffer. All buffers together bridge the time for which a disk or a pipe may block: longer than a pipe's
+    /// timeout, so that the other files lose no frames.
     private static let bufferDuration = 0.125
     private static let bufferCount = 48
 
@@ -129,7 +129,7 @@ public final class AudioRecorder: Sendable {
             for file in opened { file.discard() }
             throw .file(error)
         }
-        seen = LockedValue(Seen(files: opened.map(\.progress)))
+        snapshot = LockedValue(Snapshot(files: opened.map(\.progress)))
         state = LockedValue(RecorderState(files: opened, format: format, options: options))
         let served = WeakRecorder()
         do throws(AudioQueueError) {
@@ -162,14 +162,14 @@ public final class AudioRecorder: Sendable {
 
     /// Starts capturing, for the pre-roll and the meter, without writing.
     public func prepareToRecord() throws(AudioRecorderError) {
-        guard !seen.withLock({ $0.isClosed }) else { throw .stopped }
+        guard !snapshot.withLock({ $0.isClosed }) else { throw .stopped }
         do throws(AudioQueueError) { try queue.start() } catch { throw .queue(error) }
     }
 
     /// Starts recording, or resumes after ``pause()`` without a gap in the file.
     /// - Parameters:
     ///   - time: the time of the first frame after the pre-roll.
-    ///   - duration: the seconds after which it pauses; nil or infinity for no limit.
+    ///   - duration: the seconds after which the recording pauses; nil or infinity for no limit.
     /// - Throws: ``AudioRecorderError/stopped``, ``AudioRecorderError/queue(_:)``.
     public func record(at time: AudioQueueTime = .now, forDuration duration: Double? = nil) throws(AudioRecorderError) {
         try prepareToRecord()
@@ -184,7 +184,7 @@ public final class AudioRecorder: Sendable {
         let next = queue.nextFrame
         let new = RecorderState.Switch(
             start: next.start, time: time ?? next.time, isOfEngine: time != nil, isOn: isOn, frames: frames)
-        seen.withLock {
+        snapshot.withLock {
             $0.switches.append(new)
             $0.isOn = isOn
         }
@@ -198,10 +198,10 @@ public final class AudioRecorder: Sendable {
         queue.stop()
         queue.settle()
         var (count, attemptsLeft) = (frameCount, 200)
-        while attemptsLeft > 0, !seen.withLock({ $0.isClosed }), queue.engine.isRunning {
+        while attemptsLeft > 0, !snapshot.withLock({ $0.isClosed }), queue.engine.isRunning {
             usleep(5_000)
             attemptsLeft -= 1
-            // A slow disk gets the time that it needs.
+            // The wait starts anew while frames are still written, for slow disks.
             if frameCount != count { (count, attemptsLeft) = (frameCount, 200) }
         }
         finish()
@@ -225,12 +225,13 @@ public final class AudioRecorder: Sendable {
     private func update(_ body: (inout RecorderState) -> Void) {
         state.withLock { state in
             guard !state.isClosed else { return }
-            let switches = seen.withLock { seen in
-                defer { seen.switches = [] }
-                return seen.switches
+            let switches = snapshot.withLock { snapshot in
+                defer { snapshot.switches = [] }
+                return snapshot.switches
             }
             for var next in switches {
-                // The first block tells the engine's rate.
+                // A time on the engine's frame counter is converted now, because the engine's rate is known from its first block
+                // on.
                 if next.isOfEngine { next.time = queue.renderer.controls.handle.frame(next.time) }
                 state.turn(next)
             }
@@ -242,33 +243,33 @@ public final class AudioRecorder: Sendable {
     private func note(_ state: inout RecorderState) {
         let (frames, lost, trimmed, peak) = (state.frameCount, state.lost, state.trimmed, state.peak)
         let (elapsed, isOn, isClosed, files) = (state.elapsed, state.isOn, state.isClosed, state.files.map(\.progress))
-        seen.withLock { seen in
-            (seen.frameCount, seen.lost, seen.trimmed, seen.peak) = (frames, lost, trimmed, peak)
-            seen.elapsed = elapsed
-            if seen.switches.isEmpty { seen.isOn = isOn }
-            (seen.isClosed, seen.files) = (isClosed, files)
+        snapshot.withLock { snapshot in
+            (snapshot.frameCount, snapshot.lost, snapshot.trimmed, snapshot.peak) = (frames, lost, trimmed, peak)
+            snapshot.elapsed = elapsed
+            if snapshot.switches.isEmpty { snapshot.isOn = isOn }
+            (snapshot.isClosed, snapshot.files) = (isClosed, files)
         }
     }
 
-    /// Returns true if it is recording, or will at the time given.
-    public var isRecording: Bool { seen.withLock { $0.isOn && !$0.isClosed } }
-    /// The frames recorded, with the pre-roll and the silence for lost frames.
-    public var frameCount: Int { seen.withLock { $0.frameCount } }
-    /// The frames that passed while recording, without the pre-roll and with the silence left out.
-    package var elapsedFrameCount: Int { seen.withLock { $0.elapsed } }
-    /// The seconds recorded.
+    /// True if the recorder is recording, or will be at a given time.
+    public var isRecording: Bool { snapshot.withLock { $0.isOn && !$0.isClosed } }
+    /// The number of frames recorded, with the pre-roll and the silence for lost frames, without the silence left out.
+    public var frameCount: Int { snapshot.withLock { $0.frameCount } }
+    /// The number of frames that passed while recording, also those that were left out as silence, without the pre-roll.
+    package var elapsedFrameCount: Int { snapshot.withLock { $0.elapsed } }
+    /// The recorded seconds, counted as in ``frameCount``.
     public var currentTime: Double { Double(frameCount) / format.sampleRate }
-    /// The lost frames, which are silence in the files.
-    public var lostFrameCount: Int { seen.withLock { $0.lost } }
-    /// The silent frames left out.
-    package var trimmedFrameCount: Int { seen.withLock { $0.trimmed } }
-    /// The peak of the whole recording.
-    package var recordedPeak: Float { seen.withLock { $0.peak } }
-    /// The progress of the files, in the order of their parameters.
-    public var files: [FileProgress] { seen.withLock { $0.files } }
+    /// The number of lost frames, which are silence in the files.
+    public var lostFrameCount: Int { snapshot.withLock { $0.lost } }
+    /// The number of silent frames left out of the files.
+    package var trimmedFrameCount: Int { snapshot.withLock { $0.trimmed } }
+    /// The greatest magnitude of all recorded samples.
+    package var recordedPeak: Float { snapshot.withLock { $0.peak } }
+    /// The progress of the files, in the order in which they were given.
+    public var files: [FileProgress] { snapshot.withLock { $0.files } }
     /// The paths of all files and parts so far.
     public var paths: [String] { files.flatMap(\.paths) }
-    /// The first error that ended a file early, such as a full disk.
+    /// The first error that ended a file early, such as a full disk; nil if there was none.
     public var error: AudioFileError? { files.lazy.compactMap(\.error).first }
     /// The peak and mean square of the last captured block.
     public var level: Level { queue.level }
@@ -279,6 +280,6 @@ public final class AudioRecorder: Sendable {
 }
 
 /// Breaks the retain cycle between a recorder and its queue.
-final class WeakRecorder: @unchecked Sendable {  // set once, before anyone looks
+final class WeakRecorder: @unchecked Sendable {  // set once, before any use
     weak var recorder: AudioRecorder?
 }

@@ -2,13 +2,13 @@
 
 import EarshotAudioEngine
 
-/// Rounds down and clamps a caller's frame number to ±2⁵⁰, thousands of years, so that sums cannot overflow; NaN becomes 0.
+/// Rounds a number of frames and clamps it to ±2⁵⁰, thousands of years, so that sums cannot overflow; NaN becomes 0.
 func boundedFrames(_ frames: Double) -> Int64 {
     frames.isNaN ? 0 : Int64(max(-0x1p50, min(0x1p50, frames.rounded())))
 }
 
 extension AudioQueueTime {
-    /// The engine's frame at the queue's rate, which is unknown before the engine starts; `Int64.min` for now.
+    /// Returns the time on the engine's frame counter; `Int64.min` for now, and for a host time while the engine does not render.
     func frame(of engine: AudioEngine) -> Int64 {
         switch self {
         case .now: .min
@@ -19,15 +19,15 @@ extension AudioQueueTime {
 }
 
 extension AudioQueueFormat {
-    /// Returns the frames of this number of seconds, rounded up; at least 1.
+    /// Returns the number of frames in `seconds` seconds, rounded up; at least 1.
     func frameCount(ofSeconds seconds: Double) -> Int {
         max(1, Int(boundedFrames((seconds * processingFormat.sampleRate).rounded(.up))))
     }
 
-    /// Returns the packets that hold this number of frames.
+    /// Returns the number of packets that hold `frames` frames.
     func packetCount(ofFrames frames: Int) -> Int { 1 + (frames - 1) / framesPerPacket }
 
-    /// Returns the frames that this number of packets holds.
+    /// Returns the number of frames that `packets` packets hold.
     /// - Throws: ``AudioQueueError/bufferTooLarge(maximum:)``.
     func frameCapacity(ofPackets packets: Int) throws(AudioQueueError) -> Int {
         let (frames, isTooMany) = packets.multipliedReportingOverflow(by: framesPerPacket)

@@ -4,10 +4,10 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotAudioFiles
 
-/// Encodes MP3 frame by frame. A frame may use bits of earlier frames: after a start in the middle of a recording one or two
-/// frames are silent.
+/// Encodes MP3 frame by frame. A frame may use bits of earlier frames: a decoder that starts in the middle of a recording outputs
+/// one or two silent frames.
 final class MP3Packets {
-    /// The frames that LAME puts before the sound, and the delay of a decoder's filters.
+    /// The frames before the first recorded one: 576 of LAME's encoder, and 529 of the delay of a decoder's filters.
     static let primingFrames = 576 + 529
     private let encoder: MP3Encoder
     private var frames = MP3Frames()
@@ -21,7 +21,7 @@ final class MP3Packets {
         }
     }
 
-    /// Returns at most one packet, so that the frames of a buffer fit into it.
+    /// Passes on at most one packet, so that the packets of a buffer's frames fit into the buffer.
     func encode(
         _ samples: Channels, frameCount: Int, _ give: (UnsafeRawBufferPointer) -> Void
     ) throws(CodecError) {

@@ -3,17 +3,17 @@
 import EarshotAudioBase
 import EarshotAudioCodecs
 
-/// The control side of an output queue, under its lock.
+/// The state of an output queue outside the render thread, guarded by the queue's lock.
 struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lock
     var phase = QueuePhase.stopped
-    /// True if the queue stops after its last buffer.
+    /// True if the queue will stop after its last buffer.
     var isEnding = false
     var rate: Float = 1
-    /// Buffers that the render side does not have yet; nil resets the decoder.
+    /// The enqueued buffers that the render thread does not have yet, with their start times; nil resets the decoder.
     var waiting: [(buffer: AudioQueueBuffer, start: Int64)?] = []
-    /// The sequence number of the newest buffer on the render side.
+    /// The sequence number of the newest buffer that the render thread has.
     var sequence = 0
-    /// The number of frames given to the render side.
+    /// The number of frames given to the render thread.
     var ready = 0
     var undecodable = 0
     var losses: [AudioQueueLoss] = []
@@ -31,7 +31,7 @@ struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its l
         self.decoder = decoder
     }
 
-    /// Decodes waiting buffers and passes them to the render side, which has room for all.
+    /// Decodes waiting buffers and passes them to the render thread, whose queue has room for all.
     mutating func pump(_ renderer: OutputQueueRenderer) {
         for item in waiting {
             guard let (buffer, start) = item else {
@@ -44,7 +44,7 @@ struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its l
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// Returns all enqueued buffers unheard, in order.
+    /// Gives up all enqueued buffers, which are then returned unheard, in order.
     mutating func dropAll(_ renderer: OutputQueueRenderer) {
         for case let (buffer, start)? in waiting {
             buffer.frameCount = 0

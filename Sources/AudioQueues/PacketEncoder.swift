@@ -11,9 +11,9 @@ final class PacketEncoder {
         case opus(OpusEncoder)
         case mp3(MP3Packets)
     }
-    /// The format for the player of the packets.
+    /// The format by which the packets are decoded.
     let format: AudioQueueFormat
-    /// Frames that the decoded sound has before the first recorded frame.
+    /// The number of frames that the packets decode to before the first recorded frame.
     let primingFrames: Int
     /// The maximum number of packets that ``finish(_:)`` passes on.
     static let tailPacketCount = 32
@@ -22,7 +22,7 @@ final class PacketEncoder {
     private let codec: Codec
     private let collected: AudioBuffer
     private let opusPacket: UnsafeMutableRawBufferPointer
-    /// Frames kept until they fill a packet.
+    /// The number of frames kept until they fill a packet.
     private(set) var held = 0
 
     /// - Returns: nil for linear PCM.
@@ -59,14 +59,14 @@ final class PacketEncoder {
     func encode(
         _ samples: Channels, frameCount: Int, _ give: (UnsafeRawBufferPointer) -> Void
     ) throws(CodecError) {
-        var done = 0
-        while done < frameCount {
-            let count = min(frameCount - done, collected.frameCapacity - held)
+        var copiedCount = 0
+        while copiedCount < frameCount {
+            let count = min(frameCount - copiedCount, collected.frameCapacity - held)
             for c in 0..<collected.channels.count {
-                copySamples(collected.channels[c] + held, samples[c] + done, count)
+                copySamples(collected.channels[c] + held, samples[c] + copiedCount, count)
             }
             held += count
-            done += count
+            copiedCount += count
             if held == collected.frameCapacity { try encodeCollected(give) }
         }
     }
@@ -78,15 +78,15 @@ final class PacketEncoder {
             try packets.encode(collected.channels, frameCount: held, give)
             return try packets.finish(give)
         }
-        // Opus returns its look-ahead only for more input, so encode silence. AAC's encoder can be flushed.
-        var behind = held
-        if case .opus(let encoder) = codec { behind += encoder.lookahead }
-        while behind > 0 {
+        // Opus outputs the frames of its look-ahead only for more input, which is silence here. AAC's encoder can be flushed.
+        var remainingCount = held
+        if case .opus(let encoder) = codec { remainingCount += encoder.lookahead }
+        while remainingCount > 0 {
             for c in 0..<collected.channels.count {
                 clearSamples(collected.channels[c] + held, collected.frameCapacity - held)
             }
             try encodeCollected(give)
-            behind -= collected.frameCapacity
+            remainingCount -= collected.frameCapacity
         }
         guard case .aac(let encoder) = codec else { return }
         while let packet = try encoder.flush() { give(packet) }

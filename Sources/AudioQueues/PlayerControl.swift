@@ -2,11 +2,11 @@
 
 import EarshotAudioBase
 
-/// A player's state, under its lock.
+/// A player's state, guarded by the player's lock.
 struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
-    /// The seconds of a buffer.
+    /// The length of a buffer in seconds.
     static let bufferDuration = 0.1
-    /// The number of enqueued buffers. Each of two successive seeks may need this many more.
+    /// The number of buffers to keep enqueued. Each of two successive seeks may need as many again.
     static let queuedCount = 3
 
     var timeline: PlayerTimeline
@@ -14,9 +14,9 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
     var isPlaying = false
     /// True if the next play starts from the beginning.
     var hasEnded = false
-    /// True if the last frame has been enqueued.
+    /// True if the last frame of the playlist has been enqueued.
     var isRead = false
-    /// The timeline's position at frames of the buffers, ascending.
+    /// The timeline's position `at` and its speed from the frame `offset` of the buffer `sequence` on, ascending.
     private var marks: [(sequence: Int, offset: Int, at: Double, speed: Double)] = []
     /// The enqueued buffers, with the items that end in each.
     private var queued: [(id: Int, ended: [Int])] = []
@@ -31,7 +31,7 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
         hasEnded = false
     }
 
-    /// Fills and enqueues the wanted number of buffers.
+    /// Fills and enqueues buffers until the wanted number is enqueued.
     /// - Returns: errors, and the items that ended without a frame left to hear.
     mutating func fillFree(
         _ queue: AudioOutputQueue
@@ -45,7 +45,7 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
             buffer.frameCount = fill.frameCount
             isRead = fill.frameCount < buffer.frameCapacity
             guard fill.frameCount > 0 else {
-                // The item's last frame was in the buffer before.
+                // The item's last frame was in the previous buffer.
                 if let last = queued.indices.last { queued[last].ended += fill.ended } else { ended += fill.ended }
                 break
             }
@@ -65,7 +65,7 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
         return queued.remove(at: index).ended
     }
 
-    /// Returns the position in the items at this frame of a buffer.
+    /// Returns the place in the items at a frame of a buffer. Counts the frames heard until then.
     mutating func position(at place: (sequence: Int, frame: Int)) -> PlayerTimeline.Place {
         while marks.count > 1, (marks[1].sequence, marks[1].offset) <= (place.sequence, place.frame) {
             marks.removeFirst()
@@ -78,7 +78,7 @@ struct PlayerControl: ~Copyable, @unchecked Sendable {  // moves with its lock
         return timeline.place(of: at)
     }
 
-    /// Returns the new events of the streams.
+    /// Returns the new events of the streams since the last call.
     mutating func streamEvents(at place: (sequence: Int, frame: Int)) -> [AudioPlayerEvent] {
         let heard = position(at: place)
         var pendingEvents: [AudioPlayerEvent] = []

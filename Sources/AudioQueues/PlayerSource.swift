@@ -11,35 +11,35 @@ protocol PlayerSource: AnyObject {
     var name: String { get }
     /// The total frames at the player's rate; 0 if unknown.
     var frameCount: Int { get }
-    /// Returns true if the source can only be played at its own speed, as it arrives.
+    /// True if the source can only be played at its own speed, as it arrives.
     var isLive: Bool { get }
-    /// Returns true if the source is seekable, as far as known.
+    /// True if the source is seekable, as far as known.
     var isSeekable: Bool { get }
-    /// Returns true if the next frame does not follow the last one read.
+    /// True if the next frame does not follow the last frame read.
     var isOutdated: Bool { get }
     /// Returns true if fewer than `frames` frames follow `frame`, as far as known.
     func isEnding(at frame: Int, within frames: Int) -> Bool
     /// Begins slow preparations, such as a connection.
     func prepare()
-    /// Seeks to a frame, or near it: the next read has the actual position.
-    /// - Throws: with nothing changed.
+    /// Seeks to a frame, or near it; the next read tells the actual position.
+    /// - Throws: an ``AudioPlayerError``; the position is then unchanged.
     func seek(to frame: Int) throws(AudioPlayerError)
     func read(into channels: Channels, frameCount: Int, offset: Int) -> PlayerReading
-    /// Releases files and connections; ``seek(to:)`` and ``read(into:frameCount:offset:)`` open them again, the latter from the
-    /// beginning.
+    /// Releases files and connections. A later ``seek(to:)`` or ``read(into:frameCount:offset:)`` opens them again; a read then
+    /// begins at the first frame.
     func releaseResources()
 }
 
-/// The result of a read.
+/// The result of ``PlayerSource/read(into:frameCount:offset:)``.
 enum PlayerReading {
-    /// The number of frames read; `from` is the position of the first, if it may differ from the end of the previous read.
+    /// The number of frames read; `from` is the position of the first frame, if it may differ from the end of the previous read.
     case frames(Int, isLast: Bool, from: Int? = nil)
     /// No sound is available now; play silence.
     case nothing
     case failed(AudioPlayerError)
 }
 
-/// A file that is open only while it is needed.
+/// A file, or any reader. A file that can be reopened is open only while it is needed.
 final class FileSource: PlayerSource {
     let name: String
     let frameCount: Int
@@ -81,9 +81,9 @@ final class FileSource: PlayerSource {
         do throws(AudioPlayerError) {
             let reader = try opened()
             do throws(AudioFileError) {
-                let got = try reader.read(into: channels, frameCount: frameCount, offset: offset)
-                // A damaged file plays as far as it can be read; then the error is thrown.
-                return .frames(got, isLast: got == 0)
+                let readCount = try reader.read(into: channels, frameCount: frameCount, offset: offset)
+                // A damaged file plays as far as it can be read; then the reader throws the error.
+                return .frames(readCount, isLast: readCount == 0)
             } catch { throw .file(error) }
         } catch { return .failed(error) }
     }
@@ -97,9 +97,9 @@ final class StreamSource: PlayerSource {
     private let playsOnce: Bool
     private var stream: AudioStream?
     private var hasStarted = false
-    private var hasBeenRead = false  // or is to begin elsewhere
-    private var wanted = 0  // where it begins, once it is connected
-    private var before = AudioStreamStatistics()
+    private var hasBeenRead = false  // true also after a seek
+    private var pendingSeekFrame = 0  // the frame at which the stream begins, once it is connected
+    private var earlierStatistics = AudioStreamStatistics()
     private var last: (state: AudioStreamState, source: AudioStreamSource?) = (.stopped, nil)
     let name: String
     /// The last state that was reported.
@@ -116,7 +116,7 @@ final class StreamSource: PlayerSource {
         }
     }
 
-    /// Creates the source of a stream that plays once.
+    /// Creates the source of a stream that can be played only once.
     convenience init(_ stream: AudioStream) {
         let name = stream.address
         self.init(stream, playsOnce: true) { () throws(AudioStreamError) in
@@ -141,16 +141,16 @@ final class StreamSource: PlayerSource {
     func takeRefusal() -> AudioStreamError? { stream?.takeRefusal() }
     var state: AudioStreamState { stream?.state ?? last.state }
     var source: AudioStreamSource? { stream?.source ?? last.source }
-    /// Returns the title at a frame, or the station's name if there is none.
+    /// Returns the title at a frame, or the station's name if the frame has none.
     func title(at frame: Int) -> String? {
         guard let title = stream?.title(at: frame)?.text, !title.isEmpty else { return source?.station }
         return title
     }
 
-    /// The statistics of all connections together.
+    /// The sum of the statistics of all connections.
     var statistics: AudioStreamStatistics {
-        guard let now = stream?.statistics else { return before }
-        return before + now
+        guard let now = stream?.statistics else { return earlierStatistics }
+        return earlierStatistics + now
     }
 
     func isEnding(at frame: Int, within frames: Int) -> Bool {
@@ -161,11 +161,11 @@ final class StreamSource: PlayerSource {
 
     private func started() throws(AudioStreamError) -> AudioStream {
         let stream: AudioStream
-        if let made = self.stream { stream = made } else { stream = try make() }
+        if let existing = self.stream { stream = existing } else { stream = try make() }
         self.stream = stream
-        if wanted > 0 {
-            try? stream.seek(to: wanted)  // where that cannot be is told later
-            (hasBeenRead, wanted) = (true, 0)
+        if pendingSeekFrame > 0 {
+            try? stream.seek(to: pendingSeekFrame)  // an impossible seek is reported later
+            (hasBeenRead, pendingSeekFrame) = (true, 0)
         }
         if !hasStarted { try stream.start() }
         hasStarted = true
@@ -173,9 +173,9 @@ final class StreamSource: PlayerSource {
     }
 
     func seek(to frame: Int) throws(AudioPlayerError) {
-        // A failed or unseekable stream connects again.
+        // A failed stream connects again.
         if case .failed? = stream?.state { releaseResources() }
-        guard let stream else { return wanted = frame }
+        guard let stream else { return pendingSeekFrame = frame }
         if frame == 0 {
             guard hasBeenRead else { return }
             guard isSeekable else { return releaseResources() }
@@ -191,29 +191,29 @@ final class StreamSource: PlayerSource {
         let stream: AudioStream
         do throws(AudioStreamError) { stream = try started() } catch { return .failed(.stream(error)) }
         hasBeenRead = true
-        // Read before the frames: those received before a failure are still played.
+        // The state is read before the frames, so that frames received before a failure are still played.
         let state = stream.state
-        guard let got = stream.read(into: channels, frameCount: frameCount, offset: offset) else {
+        guard let readCount = stream.read(into: channels, frameCount: frameCount, offset: offset) else {
             return .frames(0, isLast: true)
         }
-        if got > 0 { return .frames(got, isLast: false, from: stream.readPosition - got) }
+        if readCount > 0 { return .frames(readCount, isLast: false, from: stream.readPosition - readCount) }
         switch state {
         case .failed(let error): return .failed(.stream(error))
-        // At its end, a seek may not have begun yet.
+        // At the stream's end, a seek may not have begun yet.
         default: return .nothing
         }
     }
 
     func releaseResources() {
         guard hasBeenRead || !playsOnce else { return }
-        wanted = 0
+        pendingSeekFrame = 0
         guard let stream, hasStarted else { return }
-        before = statistics
+        earlierStatistics = statistics
         last = (stream.state, stream.source)
         self.stream = nil
         reportedTitle = nil
         (hasStarted, hasBeenRead) = (false, false)
-        // The stream's thread may be waiting for DNS.
+        // The stream stops on another task, because its thread may be waiting for DNS.
         Task.detached { stream.stop() }
     }
 }

@@ -3,31 +3,32 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// The items of an ``AudioPlayer``, played one after the other without a gap, through the time stretcher. Under the player's
+/// The items of an ``AudioPlayer``, played one after the other without a gap, through the time stretcher. Guarded by the player's
 /// lock.
 struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     struct Item {
         let source: any PlayerSource
         /// The number of repetitions; negative for endless.
         let loops: Int
-        /// The frames of the item that were heard.
+        /// The number of frames of the item that were heard.
         var framesHeard = 0
     }
-    /// A position in the items.
+    /// A frame of an item.
     struct Place: Equatable {
         var item: Int
         var frame: Int
     }
-    /// The result of one fill.
+    /// The result of one call of ``fill(_:frameCount:)``.
     struct Fill {
         var frameCount = 0
         /// The items whose last frame is in the buffer.
         var ended: [Int] = []
         var failures: [(item: Int, error: AudioPlayerError)] = []
-        /// The pieces of the buffer: its frame offset, the timeline's position there, and the speed.
+        /// The pieces of the buffer: the offset of a piece's first frame, the timeline's position there, and the speed.
         var marks: [(offset: Int, at: Double, speed: Double)] = []
     }
-    /// From `start` on the timeline is at `place`. The place does not move while a stream has no data.
+    /// A part of the timeline: the position `start` is at `place` in the items. In silence, while a stream has no data, the place
+    /// stays.
     private struct Segment {
         let start: Int
         let place: Place
@@ -35,7 +36,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     }
 
     private(set) var items: [Item] = []
-    /// The position of reading.
+    /// The place of the next frame to read.
     private(set) var reading = Place(item: 0, frame: 0)
     private var loopsDone = 0
     private let stretcher: TimeStretcher
@@ -46,21 +47,21 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
             speed = speed.isFinite ? min(speeds.upperBound, max(speeds.lowerBound, speed)) : oldValue
         }
     }
-    /// The segments, ascending.
+    /// The segments of the timeline, ascending.
     private var segments: [Segment] = []
-    private var appended = 0
-    /// The timeline's position at which the stretcher began.
-    private var base = 0
-    /// The position up to which frames are counted as heard.
-    private var counted = 0
-    private var ends: [(at: Int, item: Int)] = []
-    /// The frames still to be faded in after a seek.
+    private var appendedFrames = 0
+    /// The timeline's position at which the stretcher started.
+    private var stretcherStart = 0
+    /// The timeline's position up to which frames are counted as heard.
+    private var heardEnd = 0
+    private var itemEnds: [(at: Int, item: Int)] = []
+    /// The number of frames still to be faded in after a seek.
     private var fadeLeft = 0
     private let fadeLength: Int
     private var isFinished = false
     private let sampleRate: Double
-    /// The seconds before an item's end at which the next is prepared.
-    private static let preparation = 5.0
+    /// The seconds before an item's end at which the next item is prepared.
+    private static let preparationSeconds = 5.0
 
     init(format: AudioFormat) {
         stretcher = TimeStretcher(sampleRate: format.sampleRate, channelCount: format.channelCount)
@@ -83,7 +84,7 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
     /// Closes files and connections.
     func releaseResources() { for item in items { item.source.releaseResources() } }
 
-    /// Returns true if the buffered sound is of a live station and outdated after a long pause.
+    /// True if the frames that were read are of a live station and outdated, after a long pause.
     var isOutdated: Bool { items.indices.contains(reading.item) && items[reading.item].source.isOutdated }
 
     /// Discards frames that were read and not heard.
@@ -92,14 +93,14 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
         fadeLeft = 0
     }
 
-    /// Returns true if all items are read.
+    /// True if all items are read to their end.
     var isAtEnd: Bool { reading.item >= items.count }
 
     private mutating func restart() {
         stretcher.reset()
         segments = [Segment(start: 0, place: reading)]
-        (appended, base, counted) = (0, 0, 0)
-        ends = []
+        (appendedFrames, stretcherStart, heardEnd) = (0, 0, 0)
+        itemEnds = []
         isFinished = false
     }
 
@@ -110,25 +111,25 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
         while fill.frameCount < frameCount {
             let isLive = items.indices.contains(reading.item) && items[reading.item].source.isLive
             stretcher.speed = isLive ? 1 : speed
-            let at = Double(base) + stretcher.position
-            // In pieces, each with its own mark.
+            let at = Double(stretcherStart) + stretcher.position
+            // The buffer is filled in pieces, each with its own mark.
             let count = stretcher.read(
                 samples, frameCount: min(frameCount - fill.frameCount, 1_024), offset: fill.frameCount)
             if count > 0 {
                 fill.marks.append((fill.frameCount, at, stretcher.speed))
                 fadeIn(samples, fill.frameCount, count)
                 fill.frameCount += count
-                while let first = ends.first, Double(first.at) <= Double(base) + stretcher.position {
+                while let first = itemEnds.first, Double(first.at) <= Double(stretcherStart) + stretcher.position {
                     fill.ended.append(first.item)
-                    ends.removeFirst()
+                    itemEnds.removeFirst()
                 }
             } else if isFinished {
-                fill.ended += ends.map(\.item)
-                ends = []
+                fill.ended += itemEnds.map(\.item)
+                itemEnds = []
                 guard !isAtEnd else { break }
                 // An item was appended after the end.
                 stretcher.reset()
-                base = appended
+                stretcherStart = appendedFrames
                 isFinished = false
             } else {
                 feed(&fill)
@@ -155,17 +156,17 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
         let room = min(stretcher.inputRoom, 2_048)
         let source = items[reading.item].source
         switch source.read(into: stretcher.input, frameCount: room, offset: stretcher.inputOffset) {
-        case .frames(let got, let isLast, let from):
+        case .frames(let readCount, let isLast, let from):
             let isElsewhere = from.map { $0 != reading.frame } ?? false
             reading.frame = from ?? reading.frame
-            if got > 0, segments.last?.isSilence == true || isElsewhere { begin(reading) }
-            append(got)
-            reading.frame += got
+            if readCount > 0, segments.last?.isSilence == true || isElsewhere { begin(reading) }
+            append(readCount)
+            reading.frame += readCount
             prepareNext(source)
             if isLast { advance(failed: false, &fill) }
         case .nothing:
             if segments.last?.isSilence != true { begin(reading, isSilence: true) }
-            // In pieces, so that sound that arrives meanwhile is soon heard.
+            // Silence is added in short pieces, so that sound that arrives meanwhile is soon heard.
             let count = min(room, 512)
             for c in 0..<stretcher.input.count { clearSamples(stretcher.input[c] + stretcher.inputOffset, count) }
             append(count)
@@ -177,29 +178,29 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
 
     private mutating func append(_ count: Int) {
         stretcher.append(count)
-        appended += count
+        appendedFrames += count
     }
 
     private mutating func begin(_ place: Place, isSilence: Bool = false) {
-        segments.append(Segment(start: appended, place: place, isSilence: isSilence))
+        segments.append(Segment(start: appendedFrames, place: place, isSilence: isSilence))
     }
 
     private func prepareNext(_ source: any PlayerSource) {
         guard reading.item + 1 < items.count, items[reading.item].loops == loopsDone,
-            source.isEnding(at: reading.frame, within: Int(Self.preparation * sampleRate))
+            source.isEnding(at: reading.frame, within: Int(Self.preparationSeconds * sampleRate))
         else { return }
         items[reading.item + 1].source.prepare()
     }
 
-    /// Begins the item again, or the next one.
+    /// Repeats the item that was read to its end, or begins the next item.
     private mutating func advance(failed: Bool, _ fill: inout Fill) {
         let item = items[reading.item]
-        let continues = !failed && reading.frame > 0 && (item.loops < 0 || loopsDone < item.loops)
-        if continues {
+        let isRepeated = !failed && reading.frame > 0 && (item.loops < 0 || loopsDone < item.loops)
+        if isRepeated {
             loopsDone += 1
             reading.frame = 0
         } else {
-            ends.append((appended, reading.item))
+            itemEnds.append((appendedFrames, reading.item))
             item.source.releaseResources()
             reading = Place(item: reading.item + 1, frame: 0)
             loopsDone = 0
@@ -216,22 +217,22 @@ struct PlayerTimeline: ~Copyable, @unchecked Sendable {  // moves with its lock
 
     // MARK: Heard frames
 
-    /// Returns the position in the items of a position in the timeline.
+    /// Returns the place in the items at a position of the timeline.
     func place(of at: Double) -> Place {
         guard let segment = segments.last(where: { Double($0.start) <= at }) else { return reading }
         let frames = segment.isSilence ? 0 : Int(at) - segment.start
         return Place(item: segment.place.item, frame: segment.place.frame + frames)
     }
 
-    /// Counts the frames heard up to this position, and forgets earlier segments.
+    /// Counts the frames heard up to a position of the timeline, and forgets earlier segments.
     mutating func pass(_ at: Double) {
         let end = Int(at)
         for (index, segment) in segments.enumerated()
         where !segment.isSilence && items.indices.contains(segment.place.item) {
             let next = index + 1 < segments.count ? segments[index + 1].start : Int.max
-            items[segment.place.item].framesHeard += max(0, min(end, next) - max(counted, segment.start))
+            items[segment.place.item].framesHeard += max(0, min(end, next) - max(heardEnd, segment.start))
         }
-        counted = max(counted, end)
+        heardEnd = max(heardEnd, end)
         while segments.count > 1, Double(segments[1].start) < at { segments.removeFirst() }
     }
 }

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// The buffers of a queue. The render side may still use them after the queue was released.
+/// The buffers of a queue. The render thread may still use them after the queue was released.
 final class QueueBuffers: Sendable {
     /// The maximum number of buffers of a queue.
     static let maximumCount = 64
@@ -10,7 +10,7 @@ final class QueueBuffers: Sendable {
 
     subscript(id: Int) -> AudioQueueBuffer { buffers.withLock { $0[id] } }
 
-    /// Allocates a buffer for packets of the codec's maximum size, or for frames of PCM.
+    /// Allocates a buffer for packets of the codec's maximum size; for PCM each packet is one frame.
     func allocate(
         packetCount: Int, of format: AudioQueueFormat, for queue: ObjectIdentifier
     ) throws(AudioQueueError) -> AudioQueueBuffer {

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// The receivers of a queue's events, in order.
+/// The receivers of a queue's events: streams and one handler.
 struct QueueListeners: ~Copyable, Sendable {
     private let broadcast = Broadcast<AudioQueueEvent>()
     private let handler = LockedValue<(@Sendable (AudioQueueEvent) -> Void)?>(nil)

@@ -3,7 +3,8 @@
 import EarshotAudioBase
 import EarshotAudioEngine
 
-/// The thread on which a queue works, so that a slow callback delays no other queue. In manual rendering the caller does the work.
+/// The thread on which a queue works, so that a slow callback delays no other queue. In manual rendering the thread that renders
+/// does the work.
 final class QueueThread: Sendable {
     private let thread = LockedValue<ServiceThread?>(nil)
     private let wakeup: Wakeup
@@ -24,8 +25,8 @@ final class QueueThread: Sendable {
         if code != 0 { throw .noThread(code: Int(code)) }
     }
 
-    /// Returns true if the engine's thread is to do the work: there is no queue thread, or it was started before the engine
-    /// changed to manual rendering.
+    /// Returns true if the engine must call the queue's work, because the queue has no thread. Ends a thread that was started
+    /// before the engine changed to manual rendering.
     func isServed(to engine: AudioEngine) -> Bool {
         guard thread.withLock({ $0 != nil }) else { return true }
         guard engine.isInManualRenderingMode else { return false }

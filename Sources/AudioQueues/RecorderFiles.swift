@@ -7,22 +7,22 @@ import Glibc
 
 /// A file that an ``AudioRecorder`` writes to.
 public struct AudioRecorderFile: Sendable {
-    /// Creates a file of this path and format.
+    /// Creates the writer of a file with a path and a format.
     public typealias MakeWriter = @Sendable (String, AudioFormat) throws(AudioFileError) -> any SoundFileWriter
-    /// The path; for a divided recording the base of the numbered names.
+    /// The file's path; for a divided recording the base of the numbered names.
     public let path: String
     let makeWriter: MakeWriter
-    /// Throws the error that creating the file would throw, without touching the disk.
+    /// Throws the error that the creation of the file would throw, without touching the disk.
     private(set) var check: @Sendable (String, AudioFormat) throws(AudioFileError) -> Void
 
-    /// A file of any format that has a writer.
+    /// Creates a destination of any format that has a writer.
     public init(path: String, makeWriter: @escaping MakeWriter) {
         self.path = path
         self.makeWriter = makeWriter
         check = { _, _ in }
     }
 
-    /// A file of a format of ``SoundFiles``.
+    /// Creates a destination of a format of ``SoundFiles``.
     /// - Parameters:
     ///   - type: the format; nil selects it by the path's extension.
     ///   - settings: the encoding of the sound.
@@ -35,7 +35,8 @@ public struct AudioRecorderFile: Sendable {
         }
     }
 
-    /// Appends to an existing file (``SoundFiles/append(to:)``); the recording must have its rate and channels.
+    /// Creates a destination that appends to an existing file (``SoundFiles/append(to:)``). The recording must have the file's
+    /// rate and channel count.
     public init(appendingTo path: String) {
         self.init(path: path) { path, format throws(AudioFileError) in
             let writer = try SoundFiles.append(to: path)
@@ -50,7 +51,8 @@ public struct AudioRecorderFile: Sendable {
         }
     }
 
-    /// A pipe, or another descriptor that is not seekable (``SoundFiles/create(stream:name:type:format:settings:)``).
+    /// Creates a destination for a pipe, or another descriptor that is not seekable
+    /// (``SoundFiles/create(stream:name:type:format:settings:)``).
     public init(
         stream descriptor: Int32, name: String, type: AudioFileType,
         settings: SoundFiles.Settings = SoundFiles.Settings()
@@ -72,23 +74,23 @@ public struct AudioRecorderFile: Sendable {
     }
 }
 
-/// A recorded file: whole, or in parts of equal length. Under the recorder's lock.
+/// A recorded file: whole, or in parts of equal length. Guarded by the recorder's lock.
 final class RecordedFile {
     let file: AudioRecorderFile
     private let format: AudioFormat
     private let partFrames: Int?
     private var writer: (any SoundFileWriter)?
     private var part: Int
-    /// True if the first part's file existed before.
+    /// True if a file existed at the first part's path before.
     private var existedBefore = false
-    /// The frames in the current part, at the recorder's rate.
-    private var partDone = 0
+    /// The number of frames in the current part, at the recorder's rate.
+    private var partFrameCount = 0
     private(set) var paths: [String] = []
     private(set) var error: AudioFileError?
-    private var written = 0
+    private var writtenFrameCount = 0
 
     var progress: AudioRecorder.FileProgress {
-        AudioRecorder.FileProgress(paths: paths, frameCount: written, error: error)
+        AudioRecorder.FileProgress(paths: paths, frameCount: writtenFrameCount, error: error)
     }
 
     /// Creates the first part, so that an unusable path is known at once.
@@ -104,7 +106,7 @@ final class RecordedFile {
         try open()
     }
 
-    /// Removes a file that was created in vain.
+    /// Removes the file that was created, because the recording cannot begin; keeps a file that existed before.
     func discard() {
         writer = nil
         if !existedBefore, let path = paths.first { OutputPath.remove(path) }
@@ -112,7 +114,7 @@ final class RecordedFile {
 
     private func open() throws(AudioFileError) {
         part += 1
-        partDone = 0
+        partFrameCount = 0
         let path = file.path(ofPart: partFrames == nil ? nil : part)
         writer = try file.makeWriter(path, format)
         paths.append(path)
@@ -122,20 +124,20 @@ final class RecordedFile {
     func write(_ samples: Channels, frameCount: Int, offset: Int) {
         guard error == nil else { return }
         do throws(AudioFileError) {
-            var done = 0
-            while done < frameCount {
-                var count = frameCount - done
+            var writtenCount = 0
+            while writtenCount < frameCount {
+                var count = frameCount - writtenCount
                 if let partFrames {
-                    if partDone == partFrames {
+                    if partFrameCount == partFrames {
                         try writer?.close()
                         try open()
                     }
-                    count = min(count, partFrames - partDone)
+                    count = min(count, partFrames - partFrameCount)
                 }
-                try writer?.write(samples, frameCount: count, offset: offset + done)
-                done += count
-                partDone += count
-                written += count
+                try writer?.write(samples, frameCount: count, offset: offset + writtenCount)
+                writtenCount += count
+                partFrameCount += count
+                writtenFrameCount += count
             }
         } catch { self.error = error }
     }
@@ -151,9 +153,10 @@ final class RecordedFile {
 /// A ring buffer of the newest frames.
 struct RecentFrames: ~Copyable {
     let capacity: Int
+    /// The number of frames stored.
     private(set) var held = 0
     private let buffer: AudioBuffer
-    private var end = 0
+    private var writeIndex = 0
 
     init(channelCount: Int, capacity: Int) {
         self.capacity = capacity
@@ -162,29 +165,29 @@ struct RecentFrames: ~Copyable {
 
     /// Stores frames. Returns the number of older frames that they replaced.
     mutating func append(_ samples: Channels, offset: Int, frameCount: Int) -> Int {
-        let lost = max(0, held + frameCount - capacity)
+        let replacedCount = max(0, held + frameCount - capacity)
         let skipped = max(0, frameCount - capacity)
-        var done = skipped
-        while done < frameCount {
-            let count = min(frameCount - done, capacity - end)
+        var copiedCount = skipped
+        while copiedCount < frameCount {
+            let count = min(frameCount - copiedCount, capacity - writeIndex)
             for c in 0..<buffer.channels.count {
-                copySamples(buffer.channels[c] + end, samples[c] + offset + done, count)
+                copySamples(buffer.channels[c] + writeIndex, samples[c] + offset + copiedCount, count)
             }
-            end = (end + count) % capacity
-            done += count
+            writeIndex = (writeIndex + count) % capacity
+            copiedCount += count
         }
         held = min(capacity, held + frameCount)
-        return lost
+        return replacedCount
     }
 
     /// Passes on the stored frames, the oldest first, in at most two pieces, and removes them.
     mutating func drain(_ give: (Channels, _ offset: Int, _ count: Int) -> Void) {
         guard held > 0 else { return }
-        let start = (end - held + capacity) % capacity
-        let first = min(held, capacity - start)
-        give(buffer.channels, start, first)
-        if first < held { give(buffer.channels, 0, held - first) }
+        let start = (writeIndex - held + capacity) % capacity
+        let firstCount = min(held, capacity - start)
+        give(buffer.channels, start, firstCount)
+        if firstCount < held { give(buffer.channels, 0, held - firstCount) }
         held = 0
-        end = 0
+        writeIndex = 0
     }
 }

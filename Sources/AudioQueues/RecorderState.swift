@@ -3,22 +3,23 @@
 import EarshotAudioBase
 import EarshotAudioFiles
 
-/// Distributes the sound that an ``AudioRecorder`` captures: pre-roll, pauses, silence, files. Under its lock.
+/// Distributes the sound that an ``AudioRecorder`` captures: pre-roll, pauses, silence, files. Guarded by the recorder's lock.
 struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
     let files: [RecordedFile]
     private(set) var frameCount = 0
     private(set) var lost = 0
     private(set) var trimmed = 0
     private(set) var peak: Float = 0
-    /// The frames that passed while recording.
+    /// The number of frames that passed while recording.
     private(set) var elapsed = 0
     private(set) var isClosed = false
-    /// True if recording is on after all pending switches.
+    /// True if recording will be on after all pending switches.
     private(set) var isOn = false
-    /// A switch of recording on or off, at a frame of one of the engine's starts; it is reversed after `frames`.
+    /// A switch of recording on or off at a frame of one of the engine's starts. If `frames` is given, recording ends after that
+    /// number.
     struct Switch {
         var start: Int
-        /// The frame at the queue's rate; for `isOfEngine` at the engine's rate until that is known.
+        /// The frame at the queue's rate. If `isOfEngine`, the frame at the engine's rate until that rate is known.
         var time: Int64
         var isOfEngine = false
         var isOn: Bool
@@ -28,61 +29,61 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
     private var switches: [Switch] = []
     private var isWriting = false
     private var hasBegun = false
-    /// The expected next captured frame, and the number of its engine start.
-    private var expected: Int64?
+    /// The time of the next captured frame if no frame is lost; nil before the first frame.
+    private var expectedTime: Int64?
     private var start = 0
-    private var before: RecentFrames
+    private var preRoll: RecentFrames
     private let threshold: Float?
     private var silence: RecentFrames
-    /// The frames since the last sound above the threshold.
-    private var quiet = Int.max / 2
+    /// The number of frames since the last sound above the threshold.
+    private var quietFrameCount = Int.max / 2
     private let zeros: AudioBuffer
-    /// The maximum seconds kept in memory.
-    private static let longestHeld = 600.0
+    /// The maximum seconds of sound kept in memory.
+    private static let maximumKeptSeconds = 600.0
 
     init(files: [RecordedFile], format: AudioFormat, options: AudioRecorder.Options) {
         self.files = files
-        let longest = boundedFrames(Self.longestHeld * format.sampleRate)
-        let held = { (seconds: Double) in Int(min(longest, boundedFrames(seconds * format.sampleRate))) }
-        before = RecentFrames(channelCount: format.channelCount, capacity: held(options.preRoll))
+        let maximumFrames = boundedFrames(Self.maximumKeptSeconds * format.sampleRate)
+        let frames = { (seconds: Double) in Int(min(maximumFrames, boundedFrames(seconds * format.sampleRate))) }
+        preRoll = RecentFrames(channelCount: format.channelCount, capacity: frames(options.preRoll))
         threshold = options.silence.map { $0.gain }
-        silence = RecentFrames(channelCount: format.channelCount, capacity: max(1, held(options.silence?.kept ?? 0)))
+        silence = RecentFrames(channelCount: format.channelCount, capacity: max(1, frames(options.silence?.kept ?? 0)))
         zeros = AudioBuffer(channelCount: format.channelCount, frameCapacity: 4_096)
     }
 
-    /// Adds a switch. Each call is for a later frame.
+    /// Adds a switch, which replaces pending switches at the same frame or later.
     mutating func turn(_ next: Switch) {
         switches.removeAll { ($0.start, $0.time) >= (next.start, next.time) }
         switches.append(next)
         isOn = next.isOn
     }
 
-    /// Handles captured frames.
+    /// Handles captured frames, and adds silence for the frames lost before them.
     mutating func receiveSamples(_ samples: Channels, frameCount: Int, time: Int64, start: Int) {
         if start != self.start {
             begin(start, at: time)
-        } else if let expected, time > expected {
-            pass(zeros.channels, Int(time - expected), expected, isLost: true)
+        } else if let expectedTime, time > expectedTime {
+            pass(zeros.channels, Int(time - expectedTime), expectedTime, isLost: true)
         }
         pass(samples, frameCount, time, isLost: false)
-        expected = time + Int64(frameCount)
+        expectedTime = time + Int64(frameCount)
     }
 
-    /// Counts a loss that no later buffer reveals, because it was the last event.
+    /// Adds silence for a loss that no later buffer reveals, because nothing was captured after the loss.
     mutating func noteLoss(_ loss: AudioQueueLoss) {
-        guard let expected, loss.sampleTime == expected else { return }  // else a buffer behind it has been here
-        pass(zeros.channels, loss.frameCount, expected, isLost: true)
-        self.expected = expected + Int64(loss.frameCount)
+        guard let expectedTime, loss.sampleTime == expectedTime else { return }  // a later buffer revealed the loss
+        pass(zeros.channels, loss.frameCount, expectedTime, isLost: true)
+        self.expectedTime = expectedTime + Int64(loss.frameCount)
     }
 
-    /// Handles a new start of the engine, which counts from 0: pending switches keep their distance.
+    /// Handles a new start of the engine, which counts from 0. Pending switches keep their distance to the next captured frame.
     private mutating func begin(_ start: Int, at time: Int64) {
         let (pending, isOn) = (switches, isOn)
         switches = []
         for var next in pending {
             if next.start < start {
                 next.start = start
-                next.time = time + (expected.map { max($0, next.time) - $0 } ?? 0)
+                next.time = time + (expectedTime.map { max($0, next.time) - $0 } ?? 0)
             }
             turn(next)
         }
@@ -110,8 +111,8 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
                 elapsed += count
                 if isLost { lost += count }
                 write(samples, count, offset)
-            } else if before.capacity > 0, !hasBegun {
-                _ = before.append(samples, offset: offset, frameCount: count)
+            } else if preRoll.capacity > 0, !hasBegun {
+                _ = preRoll.append(samples, offset: offset, frameCount: count)
             }
             done += count
         }
@@ -122,7 +123,7 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
         guard isOn, !hasBegun else { return }
         hasBegun = true
         var pieces: [(Channels, Int, Int)] = []
-        before.drain { pieces.append(($0, $1, $2)) }
+        preRoll.drain { pieces.append(($0, $1, $2)) }
         for (samples, offset, count) in pieces { write(samples, count, offset) }
     }
 
@@ -134,24 +135,24 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
             var isSound = false
             for c in 0..<samples.count where abs(samples[c][i]) > threshold { isSound = true }
             if isSound {
-                if quiet > silence.capacity {
+                if quietFrameCount > silence.capacity {
                     hold(samples, i - start, start)
                     var pieces: [(Channels, Int, Int)] = []
                     silence.drain { pieces.append(($0, $1, $2)) }
-                    for (held, at, count) in pieces { append(held, count, at) }
+                    for (pieceSamples, at, count) in pieces { append(pieceSamples, count, at) }
                     start = i
                 }
-                quiet = 0
+                quietFrameCount = 0
             } else {
-                quiet += 1
-                if quiet == silence.capacity + 1 {
+                quietFrameCount += 1
+                if quietFrameCount == silence.capacity + 1 {
                     append(samples, i - start, start)
                     start = i
                 }
             }
         }
         let rest = offset + frameCount - start
-        if quiet > silence.capacity { hold(samples, rest, start) } else { append(samples, rest, start) }
+        if quietFrameCount > silence.capacity { hold(samples, rest, start) } else { append(samples, rest, start) }
     }
 
     private mutating func hold(_ samples: Channels, _ count: Int, _ offset: Int) {

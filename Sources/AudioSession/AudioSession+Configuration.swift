@@ -5,11 +5,12 @@ import EarshotAudioDevices
 extension AudioSession {
     /// The program's use of sound, with AVAudioSession's names.
     public enum Category: String, Hashable, Sendable, CaseIterable {
-        /// Captures only.
+        /// Captures sound only.
         case record
-        /// Plays only. Pauses when headphones are unplugged, so that the loudspeaker does not play on.
+        /// Plays sound only. By default the session pauses when its headphones are unplugged, so that the loudspeaker does not
+        /// play on.
         case playback
-        /// Captures and plays. When headphones are unplugged, it continues on another device.
+        /// Captures and plays sound. By default the session continues on another device when its headphones are unplugged.
         case playAndRecord
     }
 
@@ -44,23 +45,24 @@ extension AudioSession {
         public var category = Category.playAndRecord
         /// The treatment of other programs' sound.
         public var otherAudio = OtherAudio.mix
-        /// Hertz; nil for the first device's rate. The sound of later devices with another rate is converted.
+        /// The preferred sample rate in hertz; nil for the first device's rate. The sound of later devices with another rate is
+        /// converted.
         public var preferredSampleRate: Double?
-        /// The preferred length of a callback's frames, in seconds.
+        /// The preferred duration of each callback's frames in seconds.
         public var preferredIOBufferDuration = 0.005
-        /// Frames per callback. It has priority over ``preferredIOBufferDuration``.
+        /// The preferred number of frames in each callback; nil to use ``preferredIOBufferDuration``.
         public var preferredBlockFrameCount: Int?
-        /// A device's id; nil for the system's default. While the device is missing, the default is used.
+        /// The id of the preferred input device; nil for the system's default. While the device is missing, the default is used.
         public var preferredInput: String?
-        /// A device's id; nil for the system's default. While the device is missing, the default is used.
+        /// The id of the preferred output device; nil for the system's default. While the device is missing, the default is used.
         public var preferredOutput: String?
         /// The number of buffers in each cycle's `input`; with ``Category/playback`` there are none.
         public var inputChannelCount = 1
         /// The number of buffers in each cycle's `output`; with ``Category/record`` there are none.
         public var outputChannelCount = 2
-        /// See ``AudioDevices/AudioDeviceRequest/inputChannelMap``.
+        /// The device's channel for each of a cycle's inputs: see ``AudioDevices/AudioDeviceRequest/inputChannelMap``.
         public var inputChannelMap: [Int]?
-        /// See ``AudioDevices/AudioDeviceRequest/outputChannelMap``.
+        /// The device's channel for each of a cycle's outputs: see ``AudioDevices/AudioDeviceRequest/outputChannelMap``.
         public var outputChannelMap: [Int]?
         /// The client's name in the sound system, shorter than 64 bytes.
         public var clientName = "earshot"

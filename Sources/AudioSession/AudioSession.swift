@@ -61,8 +61,8 @@ public final class AudioSession: Sendable {
         }
     }
 
-    /// Opens the devices. From then on the session responds to their changes. With ``OtherAudio/pause`` it returns when the
-    /// players have answered, after two seconds at the latest.
+    /// Opens the devices. From then on the session responds to their changes. With ``OtherAudio/pause`` this method waits until
+    /// the media players have answered, for two seconds at most.
     /// - Returns: the session's device, the same at each activation.
     /// - Throws: the errors of opening devices, and ``AudioDevices/AudioDeviceError/noDefaultDevice(_:)``.
     @discardableResult
@@ -130,14 +130,15 @@ public final class AudioSession: Sendable {
     /// Continues after a pause, on the devices that are present now.
     public func resume() { active?.resume() }
 
-    /// Returns the events from now on.
+    /// Returns a stream of the session's events from now on.
     public func events() -> AsyncStream<AudioSessionEvent> { broadcast.stream() }
 
     /// The devices in use; empty if there are none.
     public var currentRoute: AudioRoute { active?.route ?? AudioRoute() }
-    /// The last change of the route, with its reason.
+    /// The last change of the route since the latest activation, with the reason for the change; nil if there was none.
     public var lastRouteChange: RouteChange? { worker?.lastChange }
-    /// The reason for which there are no callbacks, and since when; nil if there are callbacks.
+    /// The reason for which the active session has no callbacks, and the time since which it has none; nil while the session is
+    /// not interrupted or not active.
     public var interruption: (kind: Interruption, since: HostTime)? { active?.interruption }
     /// True if the session is paused until ``resume()``.
     public var isPaused: Bool { active?.isPaused ?? false }
@@ -147,10 +148,10 @@ public final class AudioSession: Sendable {
     public var device: (any AudioDevice)? { state.withLock { $0.device } }
     /// The open hardware device; nil if there is none.
     package var hardware: (any AudioDevice)? { state.withLock { $0.device }?.hardware }
-    /// The frames at the session's rate that were lost during changes of the device.
+    /// The number of frames at the session's rate that were lost during changes of the device.
     public var lostFrameCount: Int { state.withLock { $0.device }?.lostFrameCount ?? 0 }
 
-    /// The inspections of the devices by the session's thread since the last activation.
+    /// The number of inspections of the devices by the session's thread since the last activation.
     var inspectionCount: Int { worker?.inspectionCount ?? 0 }
     private var worker: SessionWorker? { state.withLock { $0.worker } }
     private var active: SessionWorker? { state.withLock { $0.isActive ? $0.worker : nil } }
@@ -181,7 +182,8 @@ extension AudioSession.Configuration {
             ? 0 : outputChannelMap?.count ?? min(effectiveOutputCount, to?.outputChannelCount ?? 2)
         request.monitor = device?.monitor
         if let device {
-            // From now on these are preferences: a route without them is better than no route.
+            // Once there is a session device, the rate and the block are only preferences: a route with others is better than
+            // none.
             let isOffered = [from, to].allSatisfy { $0?.sampleRates.contains(device.sampleRate) ?? true }
             request.sampleRate = isOffered ? device.sampleRate : nil
             if let block = preferredBlockFrameCount,

@@ -13,7 +13,7 @@ public struct RouteChange: Hashable, Sendable, CustomStringConvertible {
         case newDeviceAvailable
         /// The device in use is no longer available.
         case oldDeviceUnavailable
-        /// The program chose another device.
+        /// The program chose another device, or began or ended the exclusive use of the device.
         case override
         /// The user chose another default device of the system.
         case defaultChanged
@@ -29,9 +29,9 @@ public struct RouteChange: Hashable, Sendable, CustomStringConvertible {
     public var previous: AudioRoute
     /// The route after the change.
     public var current: AudioRoute
-    /// The time at which the new route's first callback was due.
+    /// The time at which the new route's first callback was due; the time of the change if no callbacks are wanted.
     public var hostTime: HostTime
-    /// Seconds without a callback during the change.
+    /// The seconds without callbacks during the change.
     public var gap: Double
 
     /// One line for a log.
@@ -53,7 +53,7 @@ public struct RouteChange: Hashable, Sendable, CustomStringConvertible {
 public enum Interruption: Hashable, Sendable, CustomStringConvertible {
     /// The sound system has ended; the session waits for it.
     case serverGone
-    /// The category needs a device that is missing; the session waits for one.
+    /// There is no device for any direction of the category; the session waits for one.
     case noDevice
     /// Another program uses the device; the session tries again.
     case deviceTaken(AudioDeviceError)
@@ -82,7 +82,7 @@ public enum AudioSessionEvent: Hashable, Sendable, CustomStringConvertible {
     case routeChanged(RouteChange)
     /// The callbacks have stopped. ``interruptionEnded(_:seconds:)`` follows when they continue.
     case interruptionBegan(Interruption)
-    /// The callbacks continue after this many seconds.
+    /// The callbacks continue after an interruption of this many seconds.
     case interruptionEnded(Interruption, seconds: Double)
     /// The headphones were unplugged, and the session is paused until ``AudioSession/resume()``.
     case paused(AudioRoute)

@@ -5,21 +5,21 @@ import Synchronization
 
 /// Pauses and resumes the desktop's media players (MPRIS 2.2, `org.mpris.MediaPlayer2.Player`).
 ///
-/// Without a session bus it does nothing. A player that hangs costs half a second, all players together at most two. Safe on any
-/// thread except the render thread.
+/// Without a session bus the methods do nothing. A method waits at most half a second for a player that hangs, and at most two
+/// seconds for all players together. Safe on any thread except the render thread.
 final class MPRISPlayers: Sendable {
     /// The players on this process's session bus.
     static let shared = MPRISPlayers()
 
     private struct State {
         var userCount = 0
-        /// The unique bus names of the players that were asked to pause. A player that is restarted has another one.
+        /// The unique bus names of the players that were asked to pause. A player that is restarted gets another name.
         var paused: [String] = []
     }
     private let state = Mutex(State())
     private let address: String?
 
-    /// - Parameter address: see ``SessionBus/init(address:)``.
+    /// - Parameter address: the address of the session bus, as in ``SessionBus/init(address:)``.
     init(address: String? = nil) { self.address = address }
 
     /// Asks every player that is playing to pause. Players that start later are not asked.
@@ -34,8 +34,8 @@ final class MPRISPlayers: Sendable {
         }
     }
 
-    /// Asks the paused players to play again, unless the user has changed their state since. After several calls of ``pause()``
-    /// only the last call has an effect.
+    /// Asks the paused players to play again, except those whose state has changed meanwhile. Call this method once for each call
+    /// of ``pause()``; only the last of these calls has an effect.
     func resume() {
         state.withLock { state in
             state.userCount -= 1

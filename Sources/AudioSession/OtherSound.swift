@@ -22,7 +22,7 @@ final class OtherSound: Sendable {
     }
 
     /// Ends the current treatment and begins the wanted one.
-    /// - Parameter wantedAudio: is called by one thread at a time, so the last caller's value counts.
+    /// - Parameter wantedAudio: returns the wanted treatment. One thread at a time calls it, so the last caller's value counts.
     func update(to wantedAudio: () -> AudioSession.OtherAudio) {
         state.withLock { state in
             let (old, new) = (state.current, wantedAudio())

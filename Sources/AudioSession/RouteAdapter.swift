@@ -8,7 +8,7 @@ import Synchronization
 /// Connects the open device to the session's client, which sees one frame counter, one sample rate and one channel count through
 /// all changes of the route. During a change `sampleTime` advances by the frames that were lost.
 ///
-/// It lies in memory that does not move. The control thread uses it only while no device has callbacks.
+/// An adapter lies in memory that does not move. The control thread uses it only while no device has callbacks.
 struct RouteAdapter: ~Copyable {
     /// Seconds over which a new route's sound is faded in, so that it does not begin with a click.
     static let fade = 0.005
@@ -20,7 +20,7 @@ struct RouteAdapter: ~Copyable {
     let calls = Atomic<Int>(0)
     let gap = Atomic<Int>(0)  // frames lost before the first call of the device
     let lost = Atomic<Int>(0)  // frames lost between devices so far
-    let firstCall = Atomic<Int64>(0)
+    let firstCall = Atomic<Int64>(0)  // when the device's first call was due, nanoseconds
 
     private let inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
@@ -36,8 +36,8 @@ struct RouteAdapter: ~Copyable {
     private var isFirstCall = true
     private var hasCalled = false
     private var sampleTime: Int64 = 0
-    private var expected: Int64 = 0  // the device's frame counter at its next call
-    private var end = HostTime(nanoseconds: 0)  // when the next call is due
+    private var expectedSampleTime: Int64 = 0  // the device's frame counter at its next call
+    private var endTime = HostTime(nanoseconds: 0)  // when the next call is due
     private var fadePosition = 0
     private let fadeLength: Int
 
@@ -67,7 +67,8 @@ struct RouteAdapter: ~Copyable {
         outputs.deallocate()
     }
 
-    /// Prepares for a device before its first callback. - Parameter newDeviceRate: hertz.
+    /// Prepares the adapter for a device before the device's first callback.
+    /// - Parameter newDeviceRate: the device's sample rate in hertz.
     mutating func prepare(for newDeviceRate: Double) {
         free(converter)
         converter = nil
@@ -82,7 +83,7 @@ struct RouteAdapter: ~Copyable {
         converter = new
     }
 
-    /// Declares the time until the next callback not lost. Call it only while no device has callbacks.
+    /// Lets the frames until the next callback not count as lost. Call it only while no device has callbacks.
     mutating func forgetGap() { hasCalled = false }
 
     private func free(_ converter: UnsafeMutablePointer<RouteConverter>?) {
@@ -124,21 +125,22 @@ extension RouteAdapter {
         if isFirstCall {
             isFirstCall = false
             fadePosition = 0
-            if hasCalled { missed = max(0, earshot_round(cycle.hostTime.seconds(since: end) * rate)) }
+            if hasCalled { missed = max(0, earshot_round(cycle.hostTime.seconds(since: endTime) * rate)) }
             gap.store(Int(missed), ordering: .relaxed)
             lost.wrappingAdd(Int(missed), ordering: .relaxed)
             recorder.skip(Int(missed))
             firstCall.store(cycle.hostTime.nanoseconds, ordering: .relaxed)
             hasCalled = true
-        } else if cycle.sampleTime > expected {
-            missed = earshot_round(Double(cycle.sampleTime &- expected) * rate / deviceRate)
+        } else if cycle.sampleTime > expectedSampleTime {
+            missed = earshot_round(Double(cycle.sampleTime &- expectedSampleTime) * rate / deviceRate)
         }
         sampleTime &+= missed
-        expected = cycle.sampleTime &+ Int64(cycle.frameCount)
-        end = cycle.hostTime.advanced(bySeconds: Double(cycle.frameCount) / deviceRate)
+        expectedSampleTime = cycle.sampleTime &+ Int64(cycle.frameCount)
+        endTime = cycle.hostTime.advanced(bySeconds: Double(cycle.frameCount) / deviceRate)
     }
 
-    /// Returns the client's inputs: the device's channels, a single one copied to all; silence if there are none.
+    /// Returns the client's inputs: the device's channels. A single channel is copied to all inputs; inputs without a channel are
+    /// silent.
     @_noLocks
     private mutating func mapInputs(_ device: Channels, _ frames: Int) -> Channels {
         let isFading = fadePosition < fadeLength

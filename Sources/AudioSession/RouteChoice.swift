@@ -13,22 +13,22 @@ struct RouteChoice: Hashable, Sendable {
 /// Chooses a session's devices among the present ones. It has no clock, and no state except its properties.
 struct RoutePolicy: Sendable {
     var configuration: AudioSession.Configuration
-    /// The preferred devices on systems whose default does not follow what is plugged in: devices that were removed while in use,
-    /// or that were plugged in since. They come before the default.
+    /// The ids of preferred devices on systems whose default does not follow newly plugged-in devices: devices that were removed
+    /// while in use, or headphones and headsets that were plugged in later. They have priority over the default.
     var inputComeback: String?
     var outputComeback: String?
 
     /// Returns true if the system's default is chosen by the user or a session manager, so that the session should follow it.
     static func followsDefault(_ backend: AudioBackend) -> Bool { backend == .pipewire || backend == .simulated }
 
-    /// Returns the devices to use; nil if a device that the category needs is missing.
+    /// Returns the devices to use; nil if there is no device for any direction that the category needs.
     func choice(among devices: [AudioDeviceDescription]) -> RouteChoice? {
         let choice = RouteChoice(
             input: configuration.effectiveInputCount == 0
                 ? nil : pick(devices, .input, configuration.preferredInput, \.isDefaultInput),
             output: configuration.effectiveOutputCount == 0
                 ? nil : pick(devices, .output, configuration.preferredOutput, \.isDefaultOutput))
-        // A call works with one direction; a recording has only one.
+        // One device is enough: a call also works with one direction, and a recording has only one.
         return choice.isEmpty ? nil : choice
     }
 

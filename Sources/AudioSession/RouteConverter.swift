@@ -3,8 +3,8 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// Converts between a device's rate and the session's, in both directions. It calls the client with as many of the client's
-/// frames as the device's frames last.
+/// Converts between a device's rate and the session's rate, in both directions. The client gets as many frames at the session's
+/// rate as last as long as the device's frames.
 ///
 /// Everything except `init` is safe on the render thread.
 struct RouteConverter: ~Copyable {
@@ -19,7 +19,7 @@ struct RouteConverter: ~Copyable {
     private var heldCount = 0
     private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
 
-    /// Rates in hertz.
+    /// Creates a converter; both rates are in hertz.
     init(sessionRate: Double, deviceRate: Double, inputCount: Int, outputCount: Int) {
         self.sessionRate = sessionRate
         self.deviceRate = deviceRate
@@ -41,8 +41,8 @@ struct RouteConverter: ~Copyable {
 
     /// Handles one callback of the device.
     /// - Parameters:
-    ///   - cycle: the device's cycle, with the session's channel counts. Its times are set to the client's.
-    ///   - sampleTime: the session's frame counter. It advances by the client's frames.
+    ///   - cycle: the device's cycle, with the session's channel counts.
+    ///   - sampleTime: the session's frame counter, which advances by the client's frames.
     @_noLocks
     mutating func process(_ cycle: IOCycle, _ sampleTime: inout Int64, _ client: RenderCallback) {
         var offset = 0
@@ -68,7 +68,8 @@ struct RouteConverter: ~Copyable {
         heldCount &+= ready
     }
 
-    /// The filters begin with silence. From then on both directions stay aligned to the frame.
+    /// Calls the client with `count` frames. At the start, silence replaces the input that the filters do not have yet; from then
+    /// on both directions stay aligned to the frame.
     @_noLocks
     private mutating func call(
         _ client: RenderCallback, _ cycle: IOCycle, _ count: Int, _ offset: Int, _ sampleTime: inout Int64
@@ -84,11 +85,11 @@ struct RouteConverter: ~Copyable {
             outputs[c] = playback.input[c] + playback.inputOffset
             clearSamples(outputs[c], count)
         }
-        let late = Double(max(0, heldCount &- count)) / sessionRate + capture.heldFrames / deviceRate
+        let addedLatency = Double(max(0, heldCount &- count)) / sessionRate + capture.heldFrames / deviceRate
         var inner = IOCycle(
             frameCount: count, sampleTime: sampleTime,
             hostTime: cycle.hostTime.advanced(bySeconds: Double(offset) / deviceRate),
-            inputLatency: cycle.inputLatency + late,
+            inputLatency: cycle.inputLatency + addedLatency,
             outputLatency: cycle.outputLatency + playback.heldFrames / sessionRate,
             input: Channels(held.pointers, count: cycle.input.count),
             output: Channels(outputs, count: cycle.output.count))

@@ -6,12 +6,12 @@ import Foundation
 
 /// A connection to the desktop's session bus, for a few calls that wait for their replies. For one thread at a time.
 ///
-/// A call takes at most half a second and all together two, even if the other end never answers.
+/// A call takes at most half a second, and all calls together take at most two, even if the other end never answers.
 final class SessionBus {
     private let connection: OpaquePointer
-    private let end = HostTime.now().advanced(bySeconds: 2)
+    private let deadline = HostTime.now().advanced(bySeconds: 2)
 
-    /// Connects to the bus; nil if there is none or it refuses.
+    /// Connects to the bus; nil if there is no bus, or if the bus refuses.
     /// - Parameter address: a D-Bus address; nil for the environment's, or else the user's own bus in `XDG_RUNTIME_DIR`. Only
     ///   Unix sockets are used: other addresses start programs or wait for networks.
     init?(address: String? = nil) {
@@ -47,8 +47,8 @@ final class SessionBus {
     func call(
         _ destination: String, _ path: String, _ interface: String, _ method: String, _ arguments: [String] = []
     ) -> BusReply? {
-        let left = min(0.5, end.seconds(since: .now()))
-        guard left > 0, earshot_dbus_is_name(destination) != 0,
+        let limit = min(0.5, deadline.seconds(since: .now()))
+        guard limit > 0, earshot_dbus_is_name(destination) != 0,
             let message = dbus_message_new_method_call(destination, path, interface, method)
         else { return nil }
         defer { dbus_message_unref(message) }
@@ -62,17 +62,17 @@ final class SessionBus {
             }
             if isAppended == 0 { return nil }
         }
-        return reply(to: message, by: HostTime.now().advanced(bySeconds: left))
+        return reply(to: message, by: HostTime.now().advanced(bySeconds: limit))
     }
 
     /// Waits for the reply with a deadline. libdbus's own blocking call waits forever while a bus does not accept the message.
-    private func reply(to message: OpaquePointer, by end: HostTime) -> BusReply? {
+    private func reply(to message: OpaquePointer, by deadline: HostTime) -> BusReply? {
         var call: OpaquePointer?
         guard dbus_connection_send_with_reply(connection, message, &call, -1) != 0, let call else { return nil }
         defer { dbus_pending_call_unref(call) }
         while dbus_pending_call_get_completed(call) == 0 {
-            let left = end.seconds(since: .now())
-            guard left > 0, dbus_connection_read_write_dispatch(connection, CInt(left * 1e3) + 1) != 0 else { break }
+            let limit = deadline.seconds(since: .now())
+            guard limit > 0, dbus_connection_read_write_dispatch(connection, CInt(limit * 1e3) + 1) != 0 else { break }
         }
         guard dbus_pending_call_get_completed(call) != 0, let reply = dbus_pending_call_steal_reply(call) else {
             dbus_pending_call_cancel(call)
@@ -92,9 +92,9 @@ final class BusReply {
 
     deinit { dbus_message_unref(message) }
 
-    /// The first value if it is a string, also inside a variant.
+    /// The first value if it is a string, also inside a variant; otherwise nil.
     var string: String? { first { Self.string(&$0) } }
-    /// The first value if it is an unsigned number.
+    /// The first value if it is an unsigned 32-bit number; otherwise nil.
     var number: UInt32? {
         first { iterator in
             guard dbus_message_iter_get_arg_type(&iterator) == earshot_dbus_uint32 else { return nil }
@@ -103,7 +103,7 @@ final class BusReply {
             return number
         }
     }
-    /// The strings of the first value if it is an array.
+    /// The strings of the first value if that is an array; otherwise empty.
     var strings: [String] {
         first { iterator in
             guard dbus_message_iter_get_arg_type(&iterator) == earshot_dbus_array else { return nil }

@@ -56,7 +56,7 @@ final class SessionDevice: AudioDevice {
     var inputLatency: Double { current?.inputLatency ?? 0 }
     var outputLatency: Double { current?.outputLatency ?? 0 }
     var realTimePriority: Int? { current?.realTimePriority }
-    /// Nil, since only the hardware fails, which the session replaces.
+    /// Always nil, since only the hardware fails, which the session replaces.
     var failure: AudioDeviceError? { nil }
 
     func start(_ callback: RenderCallback) throws(AudioDeviceError) {
@@ -113,12 +113,12 @@ extension SessionDevice {
 
     var isOpen: Bool { slot.withLock { $0.device != nil } }
     var isStarted: Bool { slot.withLock { $0.isStarted } }
-    /// The reason for which the hardware stopped.
+    /// The reason for which the open hardware device stopped; nil while it works, or if none is open.
     var hardwareFailure: AudioDeviceError? { current?.failure }
-    /// The open hardware device.
+    /// The open hardware device; nil if there is none.
     var hardware: (any AudioDevice)? { current }
     var callCount: Int { adapter.state.pointee.calls.load(ordering: .acquiring) }
-    /// The seconds lost before the present hardware's first callback, and the time at which that was due.
+    /// The seconds lost before the present hardware's first callback, and the time at which that callback was due.
     var gap: (seconds: Double, firstCall: HostTime) {
         let state = adapter.state
         return (

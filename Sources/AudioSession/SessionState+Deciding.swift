@@ -10,14 +10,14 @@ extension SessionState {
             slept = snapshot.slept
         }
         guard let last = lastInspection else { return [] }
-        let away = max(now.seconds(since: last), Double(snapshot.slept &- (slept ?? snapshot.slept)) * 1e-9)
-        guard away > Limit.sleep, current != nil else { return [] }
+        let awaySeconds = max(now.seconds(since: last), Double(snapshot.slept &- (slept ?? snapshot.slept)) * 1e-9)
+        guard awaySeconds > Limit.sleep, current != nil else { return [] }
         progress = now
-        return [.notify(.interruptionBegan(.suspended)), .notify(.interruptionEnded(.suspended, seconds: away))]
+        return [.notify(.interruptionBegan(.suspended)), .notify(.interruptionEnded(.suspended, seconds: awaySeconds))]
     }
 
-    /// Notes newly plugged-in headphones and headsets, where the user expects the sound, on a system whose default does not
-    /// follow them.
+    /// Notes new devices. On a system whose default does not follow new devices, newly plugged-in headphones and headsets are
+    /// preferred from now on, since the user expects the sound there.
     mutating func noticeArrivals(_ snapshot: DeviceSnapshot, _ now: HostTime) {
         let isFirstLook = arrivals.isEmpty
         for device in snapshot.devices { names[device.id] = device.name }
@@ -81,7 +81,7 @@ extension SessionState {
         }
     }
 
-    /// Moves to the policy's choice once that has been stable for long enough.
+    /// Moves to the policy's choice once the choice has been stable for long enough, or opens stalled devices again.
     mutating func follow(_ snapshot: DeviceSnapshot, _ now: HostTime) -> [Action] {
         var actions: [Action] = []
         avoided = avoided.filter { now < $0.value }
@@ -115,7 +115,7 @@ extension SessionState {
         return isSettled && now >= retryAt ? actions + [.open(bestChoice)] : actions
     }
 
-    /// Returns the reason for preferring another route to the present one, which still works.
+    /// Returns the reason for preferring another route to the present route, which still works.
     func betterReason(_ bestChoice: RouteChoice, _ now: HostTime) -> RouteChange.Reason {
         let moved = [
             bestChoice.input == current?.input ? nil : bestChoice.input,
@@ -171,7 +171,7 @@ extension SessionState {
         return now.seconds(since: lostDefault ?? now) >= Limit.defaultDelay
     }
 
-    /// Avoids the device that an error names; if it names none, the one that is not in use.
+    /// Avoids for some seconds the device of the choice that an error names; if the error names none, a device not in use.
     mutating func avoid(_ choice: RouteChoice, named name: String, for seconds: Double, _ now: HostTime) {
         let ids = [choice.output, choice.input].compactMap { $0 }
         let id =

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioDevices
 
-/// Makes a session's decisions, without thread, clock or device: it is given the devices' state and the time and returns actions.
+/// Makes a session's decisions, without thread, clock or device: it gets the devices' state and the time, and returns actions.
 struct SessionState: Sendable {
     /// The state of the devices as the session's thread sees it.
     struct DeviceSnapshot: Sendable {
@@ -15,7 +15,7 @@ struct SessionState: Sendable {
         var isStarted = false
         /// Callbacks of all devices so far.
         var callCount = 0
-        /// Seconds lost before the open device's first callback, and the time at which that was due.
+        /// Seconds lost before the open device's first callback, and the time at which that callback was due.
         var gap = 0.0
         var firstCall = HostTime(nanoseconds: 0)
         /// Nanoseconds for which the machine has slept since it was started.
@@ -37,7 +37,7 @@ struct SessionState: Sendable {
         static let stall = 0.5
         /// Seconds for which a device may be stalled before it is opened again.
         static let reopen = 3.0
-        /// Seconds between two inspections after which this process counts as having been stopped.
+        /// Seconds between two inspections after which this process counts as stopped, or the machine as asleep.
         static let sleep = 1.0
         /// Seconds for which a better device must exist before it replaces a working one, since a headset appears as several
         /// devices.
@@ -65,11 +65,11 @@ struct SessionState: Sendable {
     var route = AudioRoute()  // the last that was open
     var previous = AudioRoute()
     var next: RouteChange.Reason? = .activated  // why the next device will be opened; nil: it is better
-    var pending: RouteChange.Reason?  // why this one was; told with its first call
+    var pending: RouteChange.Reason?  // why the present device was opened; reported at its first callback
     var callsAtOpen = 0
 
     var interruption: (kind: Interruption, since: HostTime)?
-    var calls = -1
+    var calls = -1  // the count of callbacks at the last look
     var progress = HostTime(nanoseconds: 0)  // when the count of calls last rose
     var reopenAt: HostTime?
     var mustReopen = false  // the device is wanted for this program alone, or no longer
@@ -77,14 +77,14 @@ struct SessionState: Sendable {
     var retryDelay = Limit.retry.lowerBound
     var avoided: [String: HostTime] = [:]  // devices that failed, until when
     var choiceWanted: (choice: RouteChoice, since: HostTime)?
-    var lostDefault: HostTime?
-    var arrivals: [String: HostTime] = [:]
-    var names: [String: String] = [:]  // by id
+    var lostDefault: HostTime?  // when the system was first seen without a default device
+    var arrivals: [String: HostTime] = [:]  // when each device was first seen, by id
+    var names: [String: String] = [:]  // the devices' names, by id
     var lastInspection: HostTime?
     var slept: Int64?
     private var seen: [AudioDeviceDescription] = []  // at the last look
     private var settlesAt = HostTime(nanoseconds: .min)
-    private var hasUpdate = true  // of something that the next look cannot see
+    private var hasUpdate = true  // true after a change of this state that the devices do not show
 
     init(_ configuration: AudioSession.Configuration, backend: AudioBackend) {
         policy = RoutePolicy(configuration: configuration)
@@ -103,7 +103,8 @@ struct SessionState: Sendable {
         return actions
     }
 
-    /// Returns true while a time limit is running: a device must prove stable, is avoided, or is tried again.
+    /// Returns true while a time limit runs: for a second after a change, or while a device must prove stable, is avoided, or is
+    /// tried again.
     func isChanging(at now: HostTime) -> Bool {
         now < settlesAt || now < retryAt || avoided.values.contains { now < $0 }
             || (current != nil && choiceWanted.map { $0.choice != current } ?? false)
@@ -117,7 +118,7 @@ struct SessionState: Sendable {
         return actions + follow(snapshot, now)
     }
 
-    /// Records that the thread was busy for the session and not asleep.
+    /// Records that the thread was busy for the session until now, so that this time does not count as sleep.
     mutating func touch(at now: HostTime) { lastInspection = now }
 
     /// Records that the devices of ``Action/open(_:)`` were opened.
@@ -138,7 +139,7 @@ struct SessionState: Sendable {
         touch(at: now)
     }
 
-    /// Records that the devices could not be opened. If the old one still runs, the session stays with it.
+    /// Records that the devices of a choice could not be opened. If the previous devices are still open, the session keeps them.
     mutating func openFailed(
         _ choice: RouteChoice, _ error: AudioDeviceError, isStillOpen: Bool, at now: HostTime
     ) -> [Action] {

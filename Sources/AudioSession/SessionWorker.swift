@@ -5,7 +5,8 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import Synchronization
 
-/// The session's thread. It inspects the devices when they change and carries out the actions of ``SessionState``.
+/// The session's thread. It inspects the devices when they change and at intervals, and carries out the actions of
+/// ``SessionState``.
 final class SessionWorker: Sendable {
     let system: any AudioSystem
     let device: SessionDevice
@@ -25,7 +26,7 @@ final class SessionWorker: Sendable {
     }
     private let shared: Mutex<Shared>
     private let thread = Mutex<ServiceThread?>(nil)
-    private let looks = Atomic<Int>(0)
+    private let inspections = Atomic<Int>(0)
 
     init(
         _ configuration: AudioSession.Configuration, system: any AudioSystem, device: SessionDevice,
@@ -45,7 +46,7 @@ final class SessionWorker: Sendable {
     var interruption: (kind: Interruption, since: HostTime)? { shared.withLock { $0.state.interruption } }
     var isPaused: Bool { shared.withLock { $0.state.isPaused } }
     /// The number of inspections so far.
-    var inspectionCount: Int { looks.load(ordering: .relaxed) }
+    var inspectionCount: Int { inspections.load(ordering: .relaxed) }
 
     func configure(_ configuration: AudioSession.Configuration) {
         shared.withLock { $0.state.configure(configuration) }
@@ -58,7 +59,7 @@ final class SessionWorker: Sendable {
         wake()
     }
 
-    /// Records the devices that the session was activated with.
+    /// Records the devices with which the session was activated.
     func adopt(_ choice: RouteChoice, _ route: AudioRoute) {
         let calls = device.callCount
         shared.withLock { $0.state.opened(choice, as: route, calls: calls, at: .now()) }
@@ -89,7 +90,7 @@ final class SessionWorker: Sendable {
             isStarted: device.isStarted, callCount: device.callCount, gap: gap.seconds, firstCall: gap.firstCall,
             slept: earshot_slept_ns())
         let now = HostTime.now()
-        looks.wrappingAdd(1, ordering: .relaxed)
+        inspections.wrappingAdd(1, ordering: .relaxed)
         perform(shared.withLock { $0.state.update(snapshot, at: now) })
         return shared.withLock { shared in
             shared.state.isChanging(at: now) ? Interval.changing : settledInterval
@@ -106,8 +107,8 @@ final class SessionWorker: Sendable {
         }
     }
 
-    /// Opens the new device before closing the old one, so that the gap is short. If both are the same card, the old one is
-    /// closed first.
+    /// Opens the new devices before the old devices are closed, so that the gap is short. If both use a card that is busy, the
+    /// old devices are closed first.
     private func open(_ choice: RouteChoice) {
         let (configuration, current) = shared.withLock { ($0.state.policy.configuration, $0.state.current) }
         let devices = system.devices

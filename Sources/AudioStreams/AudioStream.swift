@@ -4,12 +4,12 @@ import EarshotAudioBase
 import Foundation
 import Synchronization
 
-/// Plays a stream of sound from the network or from a pipe: MP3, AAC, Ogg Opus, Ogg Vorbis or WAVE over http or https, from Icecast,
-/// SHOUTcast or any other server, also by an M3U or PLS playlist.
+/// Plays a stream of sound from the network or from a pipe: MP3, AAC, Ogg Opus, Ogg Vorbis or WAVE over http or https, from
+/// Icecast, SHOUTcast or any other server, also by an M3U or PLS playlist.
 ///
-/// A separate thread receives and decodes the stream and fills a ring. The render thread reads it with ``render``, the block of a
-/// source node, so that effects can follow. While the network is slow or disconnected, silence plays, ``states`` reports it, and the
-/// stream connects again.
+/// A separate thread receives and decodes the stream and fills a ring. The render thread reads the ring with ``render``, the
+/// block of a source node, so that effects can follow. While the network is slow or disconnected, silence plays, ``states``
+/// reports it, and the stream connects again.
 ///
 /// ```swift
 /// let stream = try AudioStream("http://localhost:8000/live", format: AudioFormat(sampleRate: 48_000, channelCount: 2))
@@ -18,9 +18,10 @@ import Synchronization
 /// ```
 /// Safe on any thread except the render thread.
 public final class AudioStream: Sendable {
-    /// The address without user name, password, query and fragment; a pipe's name.
+    /// The address that the stream was created with, without user name, password, query and fragment; for a pipe, the pipe's
+    /// name.
     public let address: String
-    /// The format of ``render``.
+    /// The format of the frames that ``render`` writes.
     public let format: AudioFormat
     /// Fills a block on the render thread. The arguments are the engine's frame counter, the number of frames and the output. All
     /// frames are filled, with silence where there is no sound, as after ``stop()``.
@@ -43,10 +44,11 @@ public final class AudioStream: Sendable {
         self.init(try StreamAddress(address), pipe: nil, format: format, options: options)
     }
 
-    /// Plays what another program writes to a pipe, until its end. It cannot be played twice.
+    /// Creates a stream of the sound that another program writes to a pipe; ``start()`` plays it until the pipe ends. A pipe
+    /// cannot be played twice.
     /// - Parameters:
-    ///   - descriptor: is read on the stream's thread and not closed.
-    ///   - prefix: bytes that were read from it earlier.
+    ///   - descriptor: the reading end of the pipe. The stream's thread reads it and does not close it.
+    ///   - prefix: bytes that the client has already read from the pipe.
     ///   - name: the pipe's name in errors.
     public convenience init(
         reading descriptor: Int32, after prefix: [UInt8] = [], name: String = "standard input", format: AudioFormat,
@@ -58,7 +60,8 @@ public final class AudioStream: Sendable {
             StreamAddress(pipe: name), pipe: StreamPipe(descriptor, prefix: prefix), format: format, options: options)
     }
 
-    /// Returns an address without user name, password and query. It need not be playable.
+    /// Returns `address` without user name, password, query and fragment, to be shown to users. The address need not be playable;
+    /// for one that is no URL, the words “an invalid address” are returned.
     package static func shown(_ address: String) -> String { StreamAddress.shown(address) }
 
     private init(_ address: StreamAddress, pipe: StreamPipe?, format: AudioFormat, options: AudioStreamOptions) {
@@ -74,7 +77,7 @@ public final class AudioStream: Sendable {
         self.playout = playout
         self.worker = worker
         let renderer = playout.renderer
-        render = { [playout] _, frameCount, output in  // which the frames are read from, as long as this is held
+        render = { [playout] _, frameCount, output in  // keeps `playout` alive, whose memory `renderer` uses
             withExtendedLifetime(playout) { renderer.render(output, frameCount: frameCount) }
         }
         thread = ServiceThread(name: "stream", interval: 1) { worker.work() }
@@ -100,9 +103,9 @@ public final class AudioStream: Sendable {
     /// Seeks in a file. Silence plays until the new position is available. The position is exact in WAVE, Ogg, MP3 with a
     /// constant bit rate and anything already played; otherwise it is as near as the file allows, and so is ``framePosition``.
     ///
-    /// If it is not known yet whether the stream is seekable, the seek is done as soon as it is; ``refusedSeeks`` tells if it is
-    /// not.
-    /// - Parameter frame: at the sample rate of ``format``; clamped to the beginning and the end.
+    /// While it is not known whether the stream is seekable, the seek waits. If the stream turns out not to be seekable,
+    /// ``refusedSeeks`` has the error.
+    /// - Parameter frame: the target, a frame at the sample rate of ``format``; clamped to the beginning and the end.
     /// - Throws: ``AudioStreamError/notSeekable(address:reason:)``, and playback continues unchanged; or the error of a failed
     ///   stream.
     public func seek(to frame: Int) throws(AudioStreamError) {
@@ -117,8 +120,8 @@ public final class AudioStream: Sendable {
 
     /// Reads the next frames, for clients that play from their own buffers instead of calling ``render``. Call it on one thread,
     /// not a render thread. Sound fades out within 5 ms before a stall and fades in after a stall or a seek.
-    /// - Parameter offset: the position of the first frame in `channels`.
-    /// - Returns: the frames read, 0 in a stall; nil after the last frame.
+    /// - Parameter offset: the index in `channels` at which the first read frame is stored.
+    /// - Returns: the number of frames read, 0 while no sound is available, as in a stall or a seek; nil after the last frame.
     public func read(into channels: Channels, frameCount: Int, offset: Int = 0) -> Int? {
         let isComplete = !playout.isSeeking && playout.isComplete
         let got = playout.renderer.readFrames(channels, frameCount: frameCount, offset: offset, fadesBeforeSeek: false)
@@ -127,32 +130,34 @@ public final class AudioStream: Sendable {
 
     /// The current state.
     public var state: AudioStreamState { worker.shown.withLock { $0.state } }
-    /// The states from now on. The newest 64 are kept for a slow reader.
+    /// The stream's new states, from now on; the present state is not sent. The newest 64 are kept for a slow reader.
     public var states: AsyncStream<AudioStreamState> { worker.states.stream(keeping: 64) }
-    /// The title of the sound that is playing.
+    /// The title of the sound at ``framePosition``; nil if there is none.
     public var title: AudioStreamTitle? { title(at: framePosition) }
-    /// Returns the title at a frame, counted as in ``framePosition``. The newest 64 titles are known.
+    /// Returns the title at a frame, counted as in ``framePosition``. nil if there is none, or if it is older than the newest 64
+    /// titles.
     public func title(at frame: Int) -> AudioStreamTitle? {
         worker.shown.withLock { $0.titles.last { $0.frame <= frame } }
     }
-    /// The server's description of the stream; nil before its response.
+    /// The server's description of the stream; nil until the first sound was received.
     public var source: AudioStreamSource? { worker.shown.withLock { $0.source } }
     /// The titles from now on. They arrive before their sound is played; each has the frame at which it begins. The newest 64 are
     /// kept for a slow reader.
     public var titles: AsyncStream<AudioStreamTitle> { worker.titles.stream(keeping: 64) }
-    /// Frames of the stream rendered so far, without the silence of stalls.
+    /// The number of frames rendered or read so far, without the silence of stalls.
     public var framesPlayed: Int { playout.framesPlayed }
-    /// The position in the sound of the next frame to be rendered, or the target of a seek. In a live stream it is counted from
-    /// the connection, including dropped frames.
+    /// The position in the sound, in frames, of the next frame to be rendered; during a seek, the seek's target. In a live stream
+    /// the position is counted from the first received frame, including dropped frames.
     public var framePosition: Int {
         worker.shown.withLock { $0.goal?.frame ?? $0.pendingFrame } ?? playout.framePosition
     }
-    /// The position in the sound of the next frame to be read, even during a seek.
+    /// The position in the sound, in frames, of the next frame to be read. A seek changes it only when the stream's thread
+    /// carries the seek out, and ``framePosition`` at once.
     package var readPosition: Int { playout.framePosition }
-    /// The errors of seeks that began before it was known whether the stream is seekable, and could not be done. Playback
+    /// The errors, from now on, of seeks that were accepted before it was known that the stream is not seekable. Playback
     /// continued unchanged.
     public var refusedSeeks: AsyncStream<AudioStreamError> { worker.refusals.stream() }
-    /// Returns the reason that the last seek failed, once.
+    /// Returns the error of the last seek that was refused after it had been accepted; nil if there was none since the last call.
     package func takeRefusal() -> AudioStreamError? {
         worker.shown.withLock { shown in
             defer { shown.refusedSeek = nil }
@@ -163,12 +168,13 @@ public final class AudioStream: Sendable {
     package var hasAll: Bool { playout.isComplete }
     /// Seconds of buffered sound.
     public var bufferedSeconds: Double { Double(playout.ring.writer.heldFrames) / format.sampleRate }
-    /// The counts so far.
+    /// The stream's counts of bytes, packets, frames and stalls so far.
     public var statistics: AudioStreamStatistics { worker.shown.withLock { $0.statistics } }
 }
 
-/// The stream's thread. It passes the network's data and the time to the core and carries out its actions.
-final class StreamWorker: @unchecked Sendable {  // all but what is shared is the thread's
+/// The work of the stream's thread. It passes the received data and the time to the core, and carries out the core's actions.
+final class StreamWorker: @unchecked Sendable {  // only the thread uses the variables; after its end, `stop()`
+    /// The values that the stream's thread sets and any thread reads.
     struct Shown {
         var state = AudioStreamState.stopped
         var statistics = AudioStreamStatistics()
@@ -176,8 +182,10 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
         var source: AudioStreamSource?
         /// The reason that the stream is not seekable; nil if it is, or if that is not known yet.
         var refusal: AudioStreamError?
-        /// The target of a seek that the thread has not begun or has not finished.
+        /// The target frame of a seek that the stream's thread has not taken yet, with the number by which the playout identifies
+        /// the seek.
         var goal: (frame: Int, number: Int)?
+        /// The target frame of a seek that the thread has taken and not carried out; nil if there is none.
         var pendingFrame: Int?
         var refusedSeek: AudioStreamError?
     }
@@ -191,7 +199,7 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
     private let pipe: StreamPipe?
     private var hasStarted = false
     private let options: AudioStreamOptions
-    private static let pause = 20  // milliseconds
+    private static let waitMilliseconds = 20  // waited for data in each round of work
 
     init(_ core: StreamCore, _ pipe: StreamPipe?, _ options: AudioStreamOptions) {
         self.core = core
@@ -200,7 +208,7 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
         shown = Mutex(Shown(refusal: core.refusal))
     }
 
-    /// Does one round of work. Returns true if there is more to do.
+    /// Does one round of work. Always returns true, since the work is to be repeated.
     func work() -> Bool {
         if !hasStarted {
             hasStarted = true
@@ -216,12 +224,12 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
         act()
         if let transfer {
             if core.wantsBytes { transfer.resume() }
-            if let ending = transfer.work(milliseconds: Self.pause) {
+            if let ending = transfer.work(milliseconds: Self.waitMilliseconds) {
                 self.transfer = nil
                 if !core.hasActions { core.end(ending, at: .now()) }
             }
         } else {
-            usleep(UInt32(Self.pause) * 1_000)
+            usleep(UInt32(Self.waitMilliseconds) * 1_000)
         }
         core.tick(at: .now())
         act()
@@ -229,7 +237,7 @@ final class StreamWorker: @unchecked Sendable {  // all but what is shared is th
         return true
     }
 
-    /// Cleans up after the thread has ended.
+    /// Closes the connection and publishes the last state, after the thread has ended.
     func stop() {
         transfer = nil
         guard hasStarted, core.state != .stopped else { return }

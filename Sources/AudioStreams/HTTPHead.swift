@@ -3,12 +3,12 @@
 /// A server's response before its body.
 struct HTTPHead: Equatable, Sendable {
     var status = 0
-    /// The header fields with lower-case names; of repeated fields the last one.
+    /// The values of the header fields, by the field's name in lower case. Of repeated fields the last value is kept.
     var fields: [String: String] = [:]
     /// The final address after all redirects. It may contain a user name and password, so never show it.
     var address: String
 
-    /// True for a live stream without end.
+    /// True for a live stream without end, which fields that begin with `icy-` or `ice-` show.
     var isLive: Bool { fields.keys.contains { $0.hasPrefix("icy-") || $0.hasPrefix("ice-") } }
 
     /// True for a file whose transfer can be resumed after a break.
@@ -19,27 +19,28 @@ struct HTTPHead: Equatable, Sendable {
 
     private var offersRanges: Bool { fields["accept-ranges"]?.lowercased() == "bytes" }
 
-    /// The length of the whole file in bytes, not of the requested part.
+    /// The length of the whole file in bytes, not of the requested part; nil if the server does not declare it.
     var byteCount: Int? {
         let text = status == 206 ? fields["content-range"]?.split(separator: "/").last : fields["content-length"]?[...]
         return text.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    /// The offset of the first byte in the response; nil if it is not declared.
+    /// The offset in the file, in bytes, of the response's first byte; nil if the server does not declare it.
     var firstByte: Int? {
         fields["content-range"]?.split { !$0.isNumber }.first.flatMap { Int($0) }
     }
 
-    /// Bytes of sound between two blocks of metadata.
+    /// Bytes of sound between two blocks of metadata; 0 if there is no metadata.
     var metadataInterval: Int {
         let interval = fields["icy-metaint"].flatMap { Int($0) } ?? 0
         return (1...(1 << 24)).contains(interval) ? interval : 0
     }
 
-    /// Parses one line as received.
+    /// Parses one line of a response's head, as received.
     mutating func parse(line: some StringProtocol) {
         let line = String(line).filter { !$0.isNewline }
-        if line.hasPrefix("HTTP/") || line.hasPrefix("ICY ") {  // of another answer, behind a redirection
+        // The first line of a response, which may follow a redirect's.
+        if line.hasPrefix("HTTP/") || line.hasPrefix("ICY ") {
             fields = [:]
             status = line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
             return

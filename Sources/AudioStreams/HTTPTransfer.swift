@@ -13,7 +13,7 @@ final class HTTPTransfer {
 
     private let multi: UnsafeMutableRawPointer
     private let easy: UnsafeMutableRawPointer
-    private var lists: [UnsafeMutablePointer<curl_slist>] = []
+    private var optionLists: [UnsafeMutablePointer<curl_slist>] = []
     private let address: StreamAddress
     private let receiveHead: (HTTPHead) -> Void
     private let receiveBody: (UnsafeRawBufferPointer) -> Bool
@@ -22,19 +22,19 @@ final class HTTPTransfer {
     private var hasDeliveredHead = false
     private var isPaused = false
 
-    private static let isReady: Bool = curl_global_init(CLong(CURL_GLOBAL_ALL)) == CURLE_OK
+    private static let isLibraryReady: Bool = curl_global_init(CLong(CURL_GLOBAL_ALL)) == CURLE_OK
 
     /// - Parameters:
     ///   - offset: the first byte to request.
-    ///   - receiveBody: receives the body's bytes. If it returns false, it gets them again after ``resume()``.
-    ///     ``work(milliseconds:)`` calls both functions.
+    ///   - receiveBody: receives bytes of the body. If it returns false, it gets the same bytes again after ``resume()``. Both
+    ///     functions are called by ``work(milliseconds:)``.
     /// - Throws: ``AudioStreamError/system(code:)``.
     init(
         _ address: StreamAddress, offset: Int, options: AudioStreamOptions,
         head receiveHead: @escaping (HTTPHead) -> Void,
         body receiveBody: @escaping (UnsafeRawBufferPointer) -> Bool
     ) throws(AudioStreamError) {
-        guard Self.isReady, let multi = curl_multi_init() else { throw .system(code: ENOMEM) }
+        guard Self.isLibraryReady, let multi = curl_multi_init() else { throw .system(code: ENOMEM) }
         guard let easy = curl_easy_init() else {
             curl_multi_cleanup(multi)
             throw .system(code: ENOMEM)
@@ -53,7 +53,7 @@ final class HTTPTransfer {
         curl_multi_remove_handle(multi, easy)
         curl_easy_cleanup(easy)
         curl_multi_cleanup(multi)
-        for list in lists { curl_slist_free_all(list) }
+        for list in optionLists { curl_slist_free_all(list) }
     }
 
     private func configure(_ offset: Int, _ options: AudioStreamOptions) {
@@ -69,11 +69,11 @@ final class HTTPTransfer {
         if let file = options.certificateFile { _ = earshot_curl_set_text(easy, CURLOPT_CAINFO, file) }
         if let list = curl_slist_append(nil, "Icy-MetaData: 1") {
             _ = earshot_curl_set_list(easy, CURLOPT_HTTPHEADER, list)
-            lists.append(list)
+            optionLists.append(list)
         }
         if let list = curl_slist_append(nil, "ICY 200 OK") {
             _ = earshot_curl_set_list(easy, CURLOPT_HTTP200ALIASES, list)
-            lists.append(list)
+            optionLists.append(list)
         }
         let context = Unmanaged.passUnretained(self).toOpaque()
         _ = earshot_curl_set_header(
@@ -86,7 +86,7 @@ final class HTTPTransfer {
             context)
     }
 
-    /// Receives bytes from libcurl and returns their number.
+    /// Passes bytes from libcurl to the transfer. Returns the number of accepted bytes, or libcurl's code for a pause.
     private static func receiveBytes(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?, isHead: Bool
     ) -> Int {
@@ -118,14 +118,14 @@ final class HTTPTransfer {
         receiveHead(head)
     }
 
-    /// Continues after bytes were not accepted.
+    /// Continues receiving after `receiveBody` has returned false.
     func resume() {
         guard isPaused else { return }
         isPaused = false
         curl_easy_pause(easy, CURLPAUSE_CONT)
     }
 
-    /// Sends and receives, waiting for data at most this long, or not at all if bytes were not accepted.
+    /// Sends and receives. Waits for data for at most `milliseconds`, or not at all if `receiveBody` returns false before.
     /// - Returns: the end of the transfer; nil while it continues.
     func work(milliseconds: Int) -> HTTPEnding? {
         var running: CInt = 0

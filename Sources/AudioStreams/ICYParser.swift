@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Removes SHOUTcast's metadata from a stream: after each `interval` bytes of sound a length byte, in units of sixteen bytes,
-/// precedes a text.
+/// Removes SHOUTcast's metadata from a stream. After every `interval` bytes of sound follow one byte with the length of a text,
+/// in units of sixteen bytes, and the text itself.
 ///
 /// Accepts the bytes in chunks of any size. Holds at most the 4,080 bytes of a text.
 struct ICYParser {
-    /// A title and the byte of the sound at which it begins.
+    /// A title and the offset in bytes, within the sound, at which it begins.
     struct Title: Hashable {
         let offset: Int
         let text: String
     }
 
     private let interval: Int
-    private var left: Int  // bytes of sound before the next length
-    private var textLeft: Int?  // bytes of text still to come; nil in sound
+    private var soundBytesLeft: Int  // until the next length byte
+    private var textBytesLeft: Int?  // until the text's end; nil in sound
     private var text: [UInt8] = []
     private var offset = 0
-    private var last: String?
+    private var lastTitle: String?
 
     /// - Parameter interval: `icy-metaint`; 0 if there is no metadata.
     init(interval: Int) {
         self.interval = interval
-        left = interval
+        soundBytesLeft = interval
     }
 
-    /// Appends the sound to `sound`. Returns the new titles.
+    /// Appends the sound in `bytes` to `sound`. Returns the titles in `bytes`, except repetitions of the previous one.
     mutating func parse(_ bytes: UnsafeRawBufferPointer, into sound: inout [UInt8]) -> [Title] {
         guard interval > 0 else {
             sound.append(contentsOf: bytes)
@@ -34,45 +34,46 @@ struct ICYParser {
         var rest = bytes[...]
         var titles: [Title] = []
         while let first = rest.first {
-            if let wanted = textLeft {
+            if let wanted = textBytesLeft {
                 let piece = rest.prefix(wanted)
                 text.append(contentsOf: piece)
                 rest = rest.dropFirst(piece.count)
-                textLeft = wanted - piece.count
-            } else if left > 0 {
-                let piece = rest.prefix(left)
+                textBytesLeft = wanted - piece.count
+            } else if soundBytesLeft > 0 {
+                let piece = rest.prefix(soundBytesLeft)
                 sound.append(contentsOf: piece)
                 offset += piece.count
-                left -= piece.count
+                soundBytesLeft -= piece.count
                 rest = rest.dropFirst(piece.count)
             } else {
-                textLeft = Int(first) * 16
+                textBytesLeft = Int(first) * 16
                 rest = rest.dropFirst()
             }
-            if textLeft == 0 {
-                if let title = Self.title(text), title != last {
+            if textBytesLeft == 0 {
+                if let title = Self.title(text), title != lastTitle {
                     titles.append(Title(offset: offset, text: title))
-                    last = title
+                    lastTitle = title
                 }
                 text.removeAll(keepingCapacity: true)
-                textLeft = nil
-                left = interval
+                textBytesLeft = nil
+                soundBytesLeft = interval
             }
         }
         return titles
     }
 
-    /// Returns the value of `StreamTitle='…';`, decoded as UTF-8 if valid, otherwise as Latin-1, which older stations send.
+    /// Returns the value of `StreamTitle='…';`, decoded as UTF-8 if valid, otherwise as Latin-1, which older stations send. nil
+    /// if there is no such field.
     static func title(_ bytes: [UInt8]) -> String? {
         let key = Array("StreamTitle='".utf8)
         guard bytes.count > key.count,
             let start = (0...(bytes.count - key.count)).first(where: { bytes[$0...].starts(with: key) })
         else { return nil }
         let value = bytes[(start + key.count)...]
-        // The text may contain quotes: it ends where the next field begins, or at the last quote.
-        let next = Array("';".utf8)
+        // The title may contain quotes: it ends at the first `';`, or else at the last quote.
+        let terminator = Array("';".utf8)
         var end = value.lastIndex(of: 39) ?? value.endIndex
-        if let found = value.indices.first(where: { value[$0...].starts(with: next) }) { end = found }
+        if let found = value.indices.first(where: { value[$0...].starts(with: terminator) }) { end = found }
         let text = value[..<end].prefix { $0 != 0 }
         return String(validating: text, as: UTF8.self)
             ?? String(String.UnicodeScalarView(text.map { Unicode.Scalar($0) }))

@@ -4,9 +4,9 @@ import Foundation
 
 /// The source of a stream's bytes. For the stream's thread only.
 protocol StreamTransfer: AnyObject {
-    /// Continues after bytes were not accepted.
+    /// Continues receiving after the stream has refused bytes.
     func resume()
-    /// Receives data, waiting at most this long. Returns the end of the transfer; nil while it continues.
+    /// Receives data, waiting for at most `milliseconds`. Returns the end of the transfer; nil while it continues.
     func work(milliseconds: Int) -> HTTPEnding?
 }
 
@@ -20,7 +20,7 @@ final class PipeTransfer: StreamTransfer {
     private let receiveBody: (UnsafeRawBufferPointer) -> Bool
     private var hasDeliveredHead = false
     private var isPaused = false
-    private var held: [UInt8] = []
+    private var pendingBytes: [UInt8] = []  // read from the pipe, and not accepted yet
 
     init(
         _ pipe: StreamPipe, name: String, head: @escaping (HTTPHead) -> Void,
@@ -42,20 +42,21 @@ final class PipeTransfer: StreamTransfer {
             usleep(UInt32(milliseconds) * 1_000)
             return nil
         }
-        if held.isEmpty {
+        if pendingBytes.isEmpty {
             switch pipe.read(milliseconds: milliseconds) {
-            case .bytes(let bytes): held = bytes
+            case .bytes(let bytes): pendingBytes = bytes
             case .nothing: return nil
             case .end: return .complete
             case .failed(let reason): return .failed(.unreachable(address: name, reason: reason))
             }
         }
-        if held.withUnsafeBytes(receiveBody) { held = [] } else { isPaused = true }
+        if pendingBytes.withUnsafeBytes(receiveBody) { pendingBytes = [] } else { isPaused = true }
         return nil
     }
 }
 
-/// The reading end of a pipe, with the bytes that were read from it earlier. For one thread at a time; it outlives transfers.
+/// The reading end of a pipe, and the bytes that the client read from the pipe before. It outlives the transfers that use it. For
+/// one thread at a time.
 final class StreamPipe: @unchecked Sendable {
     enum Reading {
         case bytes([UInt8])
@@ -64,7 +65,7 @@ final class StreamPipe: @unchecked Sendable {
     }
     private let descriptor: CInt
     private var prefix: [UInt8]
-    private static let pieceLength = 1 << 14
+    private static let maximumReadLength = 1 << 14
 
     init(_ descriptor: CInt, prefix: [UInt8]) { (self.descriptor, self.prefix) = (descriptor, prefix) }
 
@@ -75,7 +76,7 @@ final class StreamPipe: @unchecked Sendable {
         }
         var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&input, 1, CInt(milliseconds)) > 0 else { return .nothing }
-        var bytes = [UInt8](repeating: 0, count: Self.pieceLength)
+        var bytes = [UInt8](repeating: 0, count: Self.maximumReadLength)
         let count = Foundation.read(descriptor, &bytes, bytes.count)
         if count < 0 { return errno == EINTR || errno == EAGAIN ? .nothing : .failed(String(cString: strerror(errno))) }
         return count == 0 ? .end : .bytes(Array(bytes[..<count]))

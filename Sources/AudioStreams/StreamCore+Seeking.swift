@@ -5,10 +5,10 @@ import EarshotAudioFiles
 
 /// Seeks in files, and suspends a live stream after a long pause.
 extension StreamCore {
-    /// The maximum number of corrections. The position in an Ogg file is estimated and then corrected.
+    /// The maximum number of corrections of one seek. The position of a frame in an Ogg file is estimated and then corrected.
     private static let maximumCorrections = 8
 
-    /// The reason that the stream is not seekable; nil if it is, or if that is not known yet.
+    /// The error of a seek: the stream has failed, or it is not seekable. nil if a seek is possible, or if that is not known yet.
     var refusal: AudioStreamError? {
         if case .failed(let error) = state { return error }
         let reason: String
@@ -22,8 +22,8 @@ extension StreamCore {
         return .notSeekable(address: address.description, reason: reason)
     }
 
-    /// Seeks to a frame of a file: at once, or as soon as the stream is known to be seekable. If it is not, playback continues
-    /// unchanged and ``takeRefusals()`` has the reason.
+    /// Seeks to a frame of a file: at once, or as soon as the stream is known to be seekable. If the stream is not seekable,
+    /// playback continues unchanged and ``takeRefusals()`` has the reason.
     /// - Parameters:
     ///   - frame: at the output's sample rate; clamped to the beginning and the end.
     ///   - number: the number by which the playout identifies the seek.
@@ -32,7 +32,7 @@ extension StreamCore {
         goAbout(at: time)
     }
 
-    /// Begins the pending seek if the position is known.
+    /// Begins the pending seek if the target's byte offset is known, or refuses the seek if the stream is not seekable.
     mutating func goAbout(at time: HostTime) {
         guard let goal else { return }
         if let refusal {
@@ -41,7 +41,7 @@ extension StreamCore {
             guard phase != .stopped else { return }
             let frame = min(goal.frame, decoder.frameCount ?? goal.frame)
             let hint = file == nil ? nil : decoder.hint(for: frame, byteCount: file?.byteCount)
-            // A file may end before the server has answered.
+            // When all data has been received, the offset may still be unknown. Then the file is decoded from its beginning.
             guard hint != nil || phase == .draining || phase == .over else { return }
             (hasDrained, wasOpen, corrections) = (false, false, 0)
             playout.isComplete = false

@@ -17,11 +17,11 @@ struct StreamCore {
     enum Phase: Equatable {
         case stopped, connecting, receiving
         case waiting(until: HostTime, seconds: Double)
-        /// Disconnect, since nobody listens.
+        /// The live stream is disconnected, since the client has paused for long.
         case suspended
-        /// All data has been received.
+        /// All data has been received; the buffered sound still plays.
         case draining
-        /// The stream has ended.
+        /// The stream has ended, has failed or was stopped.
         case over
     }
 
@@ -37,33 +37,34 @@ struct StreamCore {
     var phase = Phase.stopped
     private(set) var address: StreamAddress
     private var alternatives: [StreamAddress] = []
-    private var depth = 0  // of playlists in playlists
-    var attempt = 0
+    private var playlistDepth = 0  // number of playlists followed: one may name another
+    var attempt = 0  // number of failures in a row, since the last good connection
     private var reason = ""
-    private var lastByte = HostTime(nanoseconds: 0)
+    private var lastByteTime = HostTime(nanoseconds: 0)
     private var head: HTTPHead?
-    /// The first response that was a sound stream.
+    /// The latest response that began with the sound's first byte, not one that continued the sound after a break; nil before.
     private(set) var file: HTTPHead?
     private var icy = ICYParser(interval: 0)
     private var content = Content.unknown
-    private var prefix: [UInt8] = []
+    private var prefix: [UInt8] = []  // first bytes of a response, until its kind is known
     private var prefixTitles: [ICYParser.Title] = []
-    var received = 0  // bytes of a file, up to where the next connection goes on
-    private var discarding = 0  // bytes that came already
+    var received = 0  // byte offset in a file at which the next connection continues
+    private var bytesToSkip = 0  // received by an earlier connection
     private var framesAtConnection = 0
-    var hasDrained = false
-    var wasOpen = false
+    var hasDrained = false  // all decoded frames are in the ring
+    var wasOpen = false  // `playout.isOpen` at the last tick
     /// A seek that has not begun, with the number by which the playout identifies it.
     var goal: (frame: Int, number: Int)?
-    var corrections = 0  // of the last seek
+    var corrections = 0  // of the last seek's byte offset
     var refusals: [AudioStreamError] = []
+    /// The number of reads by the render side, and the time at which this number last changed.
     var attention = (pulls: 0, since: HostTime(nanoseconds: 0))
     private var random: any RandomNumberGenerator & Sendable
     private let options: AudioStreamOptions
     let format: AudioFormat
     let playout: StreamPlayout
     let decoder: StreamDecoder
-    private static let deepest = 3
+    private static let maximumPlaylistDepth = 3
 
     /// - Parameter random: the generator for random delays.
     init(
@@ -84,7 +85,7 @@ struct StreamCore {
     /// True if the core accepts bytes now.
     var wantsBytes: Bool { decoder.isIdle }
 
-    /// The server's description of the sound; nil before its response.
+    /// The server's description of the sound; nil until a response has turned out to be sound.
     var source: AudioStreamSource? {
         guard content == .sound, let head else { return nil }
         let name = head.fields["icy-name"].flatMap { $0.isEmpty ? nil : $0 }
@@ -132,7 +133,7 @@ struct StreamCore {
 
     mutating func connect(at time: HostTime) {
         phase = .connecting
-        lastByte = time
+        lastByteTime = time
         head = nil
         framesAtConnection = decoder.framesWritten
         if received == 0 {
@@ -147,14 +148,14 @@ struct StreamCore {
     /// Handles the server's response head, after all redirects.
     mutating func receive(_ head: HTTPHead, at time: HostTime) {
         guard phase == .connecting else { return }
-        lastByte = time
+        lastByteTime = time
         switch head.status {
         case 200...299:
             phase = .receiving
             self.head = head
             icy = ICYParser(interval: head.metadataInterval)
-            discarding = received - (head.status == 206 ? head.firstByte ?? received : 0)
-            guard discarding < 0 else { break }
+            bytesToSkip = received - (head.status == 206 ? head.firstByte ?? received : 0)
+            guard bytesToSkip < 0 else { break }
             actions.append(.disconnect)
             lose("the server sends another part than it was asked for", at: time)
         case 408, 429, 500...599:
@@ -171,9 +172,9 @@ struct StreamCore {
     mutating func receive(_ bytes: UnsafeRawBufferPointer, at time: HostTime) -> Bool {
         guard phase == .receiving else { return true }
         guard decoder.isIdle else { return false }
-        lastByte = time
-        let skipped = min(discarding, bytes.count)
-        discarding -= skipped
+        lastByteTime = time
+        let skipped = min(bytesToSkip, bytes.count)
+        bytesToSkip -= skipped
         var sound: [UInt8] = []
         let titles = icy.parse(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(skipped)), into: &sound)
         statistics.bytesReceived += sound.count
@@ -194,7 +195,7 @@ struct StreamCore {
         return true
     }
 
-    /// Finds out the kind of the response: sound or a playlist.
+    /// Determines from the first bytes whether the response is sound or a playlist, and decodes sound.
     private mutating func begin(at time: HostTime) {
         switch StreamContent(prefix: prefix) {
         case .m3u, .pls: content = .playlist(prefix)
@@ -217,7 +218,7 @@ struct StreamCore {
         correct(at: time)
     }
 
-    /// Handles bytes that cannot be parsed. Sound may have come before them.
+    /// Handles bytes that cannot be parsed: if sound came before, connects again from the beginning; otherwise the stream fails.
     private mutating func handleParserError(_ error: StreamParserError, at time: HostTime) {
         received = 0
         if decoder.framesWritten > 0 {
@@ -229,7 +230,7 @@ struct StreamCore {
 
     /// Handles the end of the transfer.
     mutating func end(_ ending: HTTPEnding, at time: HostTime) {
-        guard actions.isEmpty else { return }  // it was to be given up
+        guard actions.isEmpty else { return }  // the transfer is to be closed anyway
         conclude(ending, at: time)
     }
 
@@ -247,7 +248,8 @@ struct StreamCore {
         }
     }
 
-    /// The final address of a playlist. If only the user name and password differ, it is the requested address with them.
+    /// The address of the current playlist after redirects, to resolve its entries. If at most user name, password, query or
+    /// fragment differ, it is the requested address, which may contain them.
     private var playlistAddress: StreamAddress {
         guard let found = head.flatMap({ try? StreamAddress($0.address) }), found.description != address.description
         else { return address }
@@ -263,7 +265,7 @@ struct StreamCore {
             content = .unknown
             received = 0
             do {
-                guard depth < Self.deepest else {
+                guard playlistDepth < Self.maximumPlaylistDepth else {
                     throw AudioStreamError.badPlaylist(
                         address: address.description, reason: "playlists that name each other")
                 }
@@ -273,7 +275,7 @@ struct StreamCore {
                     entries.removeAll { !$0.isSecure }
                     if entries.isEmpty { throw AudioStreamError.redirectRefused(address: address.description) }
                 }
-                depth += 1
+                playlistDepth += 1
                 address = entries.removeFirst()
                 alternatives = entries
                 connect(at: time)
@@ -351,8 +353,8 @@ struct StreamCore {
     private mutating func checkTimeouts(at time: HostTime) {
         switch phase {
         case .connecting, .receiving:
-            if !decoder.isIdle { lastByte = time }
-            if time.seconds(since: lastByte) > options.stallTimeout {
+            if !decoder.isIdle { lastByteTime = time }
+            if time.seconds(since: lastByteTime) > options.stallTimeout {
                 actions.append(.disconnect)
                 conclude(.broken(reason: "nothing came for \(Int(options.stallTimeout)) s"), at: time)
             }
@@ -373,16 +375,16 @@ struct StreamCore {
 
     /// Lets the render thread play once enough is buffered, and updates the state.
     private mutating func show() {
-        let held = playout.heldFrames
+        let bufferedFrames = playout.heldFrames
         let isOpen = playout.isOpen
-        if wasOpen, !isOpen, !(hasDrained && held == 0) { statistics.stalls += 1 }
+        if wasOpen, !isOpen, !(hasDrained && bufferedFrames == 0) { statistics.stalls += 1 }
         wasOpen = isOpen
-        let enough = min(Int(options.prebuffer * format.sampleRate), playout.ring.capacity / 2)
-        if hasDrained, held == 0 {
+        let framesToBuffer = min(Int(options.prebuffer * format.sampleRate), playout.ring.capacity / 2)
+        if hasDrained, bufferedFrames == 0 {
             phase = .over
             return enter(.ended)
         }
-        if !isOpen, held >= max(1, enough) || hasDrained {
+        if !isOpen, bufferedFrames >= max(1, framesToBuffer) || hasDrained {
             playout.isOpen = true
             wasOpen = true
         }

@@ -7,7 +7,8 @@ import EarshotAudioFiles
 
 /// Decodes a stream's bytes into a ring of frames in the output's format: parser, decoder, channel and sample rate conversion.
 ///
-/// It decodes only as much as the ring has room for, and holds only the packets of the last bytes. For one thread at a time.
+/// It decodes only as much as the ring has room for, and holds only the packets of the bytes last enqueued. For one thread at a
+/// time.
 final class StreamDecoder {
     /// Frames decoded and written to the ring, at the output's sample rate.
     private(set) var framesWritten = 0
@@ -15,21 +16,21 @@ final class StreamDecoder {
     private(set) var bytesSkipped = 0
     /// The total number of frames at the output's sample rate; nil if the header does not declare it.
     private(set) var frameCount: Int?
-    /// The difference between the next frame's position in the sound and ``framesWritten``.
+    /// The position in the sound of the next frame to be written, minus ``framesWritten``; in frames.
     private(set) var shift = 0
-    /// Titles of frames in the ring. The caller takes them away.
+    /// Titles of frames written to the ring. The caller removes the titles that it has read.
     var titles: [AudioStreamTitle] = []
 
     private let format: AudioFormat
     private let ring: AudioRing
     private var parser = AudioStreamParser()
     private var events: [AudioStreamEvent] = []
-    private var next = 0  // of the events
+    private var nextEvent = 0  // index in `events` of the next one to handle
     private var pendingTitles: [ICYParser.Title] = []
-    private var packetFormat: PacketFormat?  // of what follows, while it has no decoder yet
+    private var packetFormat: PacketFormat?  // of the following packets, until their decoder is created
     private var stage: Stage?
     private var goal: StreamGoal?
-    private var left = 0  // frames still to be left out before a seek's goal
+    private var framesToDrop = 0  // still to be dropped before a seek's target
     private static let maximumPendingTitles = 64
 
     /// The parts that are replaced when the stream's format changes.
@@ -40,11 +41,11 @@ final class StreamDecoder {
         let decoded: AudioBuffer
         let mapped: AudioBuffer
         let converted: AudioBuffer
-        var framesIn = 0
-        var framesOut = 0
-        let ratio: Double
+        var framesIn = 0  // passed to the rate converter
+        var framesOut = 0  // returned by the rate converter
+        let ratio: Double  // output's sample rate / stream's
     }
-    private static let piece = 1_024  // frames converted at once
+    private static let framesPerPiece = 1_024  // the maximum converted at once
 
     /// - Parameter ring: the destination, with the output's channels; this decoder is its only writer.
     init(format: AudioFormat, ring: AudioRing) {
@@ -53,7 +54,7 @@ final class StreamDecoder {
     }
 
     /// True if all received data has been decoded.
-    var isIdle: Bool { next == events.count }
+    var isIdle: Bool { nextEvent == events.count }
 
     /// Accepts the next bytes. Call it only while the decoder is idle, so that its memory is bounded.
     func enqueue(_ bytes: [UInt8], titles: [ICYParser.Title] = []) throws(StreamParserError) {
@@ -71,7 +72,7 @@ final class StreamDecoder {
         try parser.finish(into: &events)
     }
 
-    /// Discards all data before other data follows.
+    /// Discards all data that is not decoded, and the stream's format, before another stream follows.
     func reset() {
         renew()
         stage = nil
@@ -86,16 +87,16 @@ final class StreamDecoder {
         return frames >= 0 && frames < 0x1p53 ? Int(frames) : nil
     }
 
-    /// Starts a new stream.
+    /// Prepares the parser for the first byte of a stream.
     func renew() {
         parser = AudioStreamParser()
         pendingTitles = []
     }
 
-    /// Discards data that is not decoded; later data does not continue it.
+    /// Discards data that is not decoded yet. Later data need not continue it.
     func forget() {
         events = []
-        (next, left, goal, packetFormat) = (0, 0, nil, nil)
+        (nextEvent, framesToDrop, goal, packetFormat) = (0, 0, nil, nil)
         pendingTitles = []
         guard let old = stage else { return }
         old.decoder.reset()
@@ -105,8 +106,8 @@ final class StreamDecoder {
 
     // MARK: Seeking
 
-    /// Returns the byte offset from which a frame is decoded with the same result as from the beginning; nil while it is not
-    /// known.
+    /// Returns the byte offset, exact or estimated, at which decoding must begin so that `frame` sounds as if the whole stream
+    /// before it was decoded; nil while the offset is not known.
     /// - Parameters:
     ///   - frame: a position in the sound, at the output's sample rate.
     ///   - byteCount: the length of the whole stream; nil if not known.
@@ -116,7 +117,7 @@ final class StreamDecoder {
         return parser.seekHint(forFrame: needed, byteCount: byteCount)
     }
 
-    /// Continues at a hint, and writes frames from a position on.
+    /// Continues with the bytes from `hint` on, and writes the frames from the position `frame` on.
     /// - Parameter hint: nil for the beginning.
     func seek(to frame: Int, at hint: SeekHint?) {
         forget()
@@ -125,7 +126,8 @@ final class StreamDecoder {
         shift = frame - framesWritten
     }
 
-    /// Returns a better byte offset if the first packet after a seek is far from the target; once.
+    /// Returns a better byte offset if the first packet after a seek is far from the target. nil if that packet is near, has not
+    /// come yet or was checked before.
     func betterHint(byteCount: Int?) -> SeekHint? {
         guard let goal, let stage, !goal.isJudged else { return nil }
         for case .packet(let packet) in events {
@@ -139,39 +141,40 @@ final class StreamDecoder {
         return nil
     }
 
-    /// The frame that a seek is to reach.
+    /// The frame that a seek is to reach; nil if no seek is under way.
     var goalFrame: Int? { goal?.frame }
 
-    /// Returns the number of a packet's frames to drop after a seek; nil for none.
+    /// Returns the number of frames to drop at the beginning of a packet after a seek; nil if the whole packet comes before the
+    /// target.
     private func lead(to goal: StreamGoal, _ packet: AudioStreamPacket, _ count: Int, _ stage: Stage) -> Int? {
         let position = stage.decoder.frames(packet.framePosition)
         let input = goal.input(at: position, from: stage.decoder.format.sampleRate, to: format.sampleRate)
         guard input - position < count else { return nil }
         let output = Int((Double(input) * stage.ratio).rounded())
-        left = max(0, goal.frame - output)
-        shift = output + left - framesWritten
+        framesToDrop = max(0, goal.frame - output)
+        shift = output + framesToDrop - framesWritten
         self.goal = nil
         return input - position
     }
 
     private func forgetDone() {
-        events.removeSubrange(0..<next)
-        next = 0
+        events.removeSubrange(0..<nextEvent)
+        nextEvent = 0
     }
 
     /// Decodes while the ring has room.
     func work() throws(CodecError) {
-        while next < events.count {
-            switch events[next] {
+        while nextEvent < events.count {
+            switch events[nextEvent] {
             case .format(let stream):
                 packetFormat = stream.packets
                 frameCount = stream.frameCount.flatMap { frames($0, of: stream.packets.format) }
                 if let text = stream.title { titles.append(AudioStreamTitle(text: text, frame: framesWritten + shift)) }
             case .packet(let packet):
                 guard try decode(packet) else { return }
-            case .skipped(let count, _): if goal == nil { bytesSkipped += count }  // else it is what a seek cut
+            case .skipped(let count, _): if goal == nil { bytesSkipped += count }  // else a seek has cut a packet
             }
-            next += 1
+            nextEvent += 1
         }
         forgetDone()
     }
@@ -183,24 +186,24 @@ final class StreamDecoder {
     }
 
     private func drain(_ stage: Stage) -> Bool {
-        let wanted = Int((Double(stage.framesIn) * stage.ratio).rounded(.up)) - stage.framesOut
-        guard wanted > 0 else { return true }
-        guard ring.capacity - ring.writer.heldFrames >= wanted else { return false }
+        let framesToDrain = Int((Double(stage.framesIn) * stage.ratio).rounded(.up)) - stage.framesOut
+        guard framesToDrain > 0 else { return true }
+        guard ring.capacity - ring.writer.heldFrames >= framesToDrain else { return false }
         for c in 0..<stage.mapped.channels.count { clearSamples(stage.mapped.channels[c], stage.mapped.frameCapacity) }
-        var left = wanted
-        while left > 0 {
-            let room = min(left, stage.converted.frameCapacity)
+        var framesLeft = framesToDrain
+        while framesLeft > 0 {
+            let room = min(framesLeft, stage.converted.frameCapacity)
             let (_, produced) = stage.converter.convert(
                 stage.mapped.channels, frameCount: min(256, stage.mapped.frameCapacity), into: stage.converted.channels,
                 frameCapacity: room)
             store(stage.converted, produced)
-            left -= produced
+            framesLeft -= produced
         }
-        self.stage?.framesOut += wanted
+        self.stage?.framesOut += framesToDrain
         return true
     }
 
-    /// Returns false if the ring lacks room for the decoder's next output.
+    /// Decodes a packet into the ring. Returns false, and decodes nothing, if the ring lacks room for the decoder's next output.
     private func decode(_ packet: AudioStreamPacket) throws(CodecError) -> Bool {
         if let packetFormat {
             let decoder = try ConcealingDecoder(packetFormat, firstPacket: packet.bytes)
@@ -212,8 +215,8 @@ final class StreamDecoder {
             self.packetFormat = nil
         }
         guard let stage else { return true }
-        let most = Int(Double(stage.decoder.maximumFramesPerPacket) * stage.ratio) + 2 * Self.piece
-        guard ring.capacity - ring.writer.heldFrames >= most else { return false }
+        let maximumFrames = Int(Double(stage.decoder.maximumFramesPerPacket) * stage.ratio) + 2 * Self.framesPerPiece
+        guard ring.capacity - ring.writer.heldFrames >= maximumFrames else { return false }
         while let title = pendingTitles.first, title.offset <= packet.byteOffset {
             titles.append(AudioStreamTitle(text: title.text, frame: framesWritten + shift))
             pendingTitles.removeFirst()
@@ -223,18 +226,18 @@ final class StreamDecoder {
             stage.decoder.decode($0, frameCount: packet.frameCount, into: stage.decoded.channels)
         }
         if !isRunIn { packetsConcealed += stage.decoder.concealedPackets - before }
-        let first = min(frames, stage.decoder.frames(packet.audibleFrames.lowerBound))
-        let last = min(frames, stage.decoder.frames(packet.audibleFrames.upperBound))
-        var at = first
+        let firstFrame = min(frames, stage.decoder.frames(packet.audibleFrames.lowerBound))
+        let endFrame = min(frames, stage.decoder.frames(packet.audibleFrames.upperBound))
+        var nextFrame = firstFrame
         if let goal {
-            guard let lead = lead(to: goal, packet, last - first, stage) else { return true }
-            at += lead
+            guard let lead = lead(to: goal, packet, endFrame - firstFrame, stage) else { return true }
+            nextFrame += lead
         }
-        while at < last {
-            let count = min(Self.piece, last - at)
-            mapChannels(stage.decoded.channels, from: at, to: stage.mapped.channels, frameCount: count)
+        while nextFrame < endFrame {
+            let count = min(Self.framesPerPiece, endFrame - nextFrame)
+            mapChannels(stage.decoded.channels, from: nextFrame, to: stage.mapped.channels, frameCount: count)
             convert(stage, count)
-            at += count
+            nextFrame += count
         }
         return true
     }
@@ -253,14 +256,15 @@ final class StreamDecoder {
     }
 
     private func store(_ buffer: AudioBuffer, _ count: Int) {
-        let early = min(left, count)
-        left -= early
-        guard count > early else { return }
-        ring.writer.write(buffer.channels, frameCount: count - early, offset: early)
-        framesWritten += count - early
+        let droppedFrames = min(framesToDrop, count)
+        framesToDrop -= droppedFrames
+        guard count > droppedFrames else { return }
+        ring.writer.write(buffer.channels, frameCount: count - droppedFrames, offset: droppedFrames)
+        framesWritten += count - droppedFrames
     }
 
-    /// Creates the stages after a decoder. The earlier ones are kept if the sample rate is the same.
+    /// Creates the stage of a decoder. The present stage's rate converter is kept if there is one: the caller has removed a stage
+    /// of another sample rate.
     private func makeStage(_ decoder: ConcealingDecoder, _ packets: PacketFormat) -> Stage {
         let rate = decoder.format.sampleRate
         let decoded = AudioBuffer(
@@ -270,13 +274,13 @@ final class StreamDecoder {
             converter: stage?.converter
                 ?? RateConverter(from: rate, to: format.sampleRate, channelCount: format.channelCount),
             decoded: decoded,
-            mapped: AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.piece),
-            converted: AudioBuffer(channelCount: format.channelCount, frameCapacity: 2 * Self.piece),
+            mapped: AudioBuffer(channelCount: format.channelCount, frameCapacity: Self.framesPerPiece),
+            converted: AudioBuffer(channelCount: format.channelCount, frameCapacity: 2 * Self.framesPerPiece),
             framesIn: stage?.framesIn ?? 0, framesOut: stage?.framesOut ?? 0, ratio: format.sampleRate / rate)
     }
 
     /// Returns the least capacity of a ring, in frames, so that any packet fits.
     static func leastCapacity(_ format: AudioFormat) -> Int {
-        2 * (Int(Double(OpusDecoder.maximumFrameCount) * max(1, format.sampleRate / 8_000)) + 4 * piece)
+        2 * (Int(Double(OpusDecoder.maximumFrameCount) * max(1, format.sampleRate / 8_000)) + 4 * framesPerPiece)
     }
 }

@@ -32,8 +32,9 @@ package enum StreamPlaylist {
         return found
     }
 
-    /// Returns the addresses. Relative ones are resolved against the playlist's own address.
-    /// - Throws: ``AudioStreamError/badPlaylist(address:reason:)``.
+    /// Returns the addresses in a playlist. Relative ones are resolved against `address`, that of the playlist.
+    /// - Throws: ``AudioStreamError/badPlaylist(address:reason:)``, or ``AudioStreamError/badAddress(_:)`` if no entry is a valid
+    ///   address.
     static func entries(_ bytes: [UInt8], from address: StreamAddress) throws(AudioStreamError) -> [StreamAddress] {
         func bad(_ reason: String) -> AudioStreamError { .badPlaylist(address: address.description, reason: reason) }
         guard let names = names(in: bytes, atMost: maximumEntries) else {
@@ -51,15 +52,15 @@ package enum StreamPlaylist {
     }
 }
 
-/// The address of a stream, over http or https.
+/// The address of a stream over http or https, or the name of a pipe.
 struct StreamAddress: Hashable, Sendable, CustomStringConvertible {
     /// The full address. It may contain a user name and password, so never show it.
     let text: String
     /// True for https.
     let isSecure: Bool
-    /// The address without user name, password and query.
+    /// The address without user name, password, query and fragment; a pipe's name.
     let description: String
-    /// True if it stands for a pipe of this process.
+    /// True if the stream is read from a pipe.
     let isPipe: Bool
 
     /// - Throws: ``AudioStreamError/badAddress(_:)``.
@@ -78,7 +79,7 @@ struct StreamAddress: Hashable, Sendable, CustomStringConvertible {
         (isSecure, isPipe) = (false, true)
     }
 
-    /// Resolves an address from a playlist against this one.
+    /// Resolves an address in a playlist against this address, that of the playlist.
     func resolving(_ entry: String) throws(AudioStreamError) -> StreamAddress {
         guard let base = URL(string: text), let url = URL(string: entry, relativeTo: base) else {
             throw .badAddress(Self.shown(entry))

@@ -8,7 +8,7 @@ import Synchronization
 /// The control side decides when the ring may be played and from which frame on; earlier frames are dropped.
 final class StreamPlayout: Sendable {
     let ring: AudioRing
-    /// For the render thread. It must not outlive this object.
+    /// Reads the ring, on the render thread or on a reader's thread. It uses memory of this object and must not outlive it.
     let renderer: StreamRenderer
 
     init(ring: AudioRing, sampleRate: Double) {
@@ -26,7 +26,8 @@ final class StreamPlayout: Sendable {
         renderer.fade.deallocate()
     }
 
-    /// True if there is enough to play. Only the control side sets it; only the render side clears it, when the ring runs empty.
+    /// True if enough is buffered to play. The control side sets and clears it; the render side clears it when the ring runs
+    /// empty.
     var isOpen: Bool {
         get { renderer.shared.pointee.isOpen.load(ordering: .acquiring) }
         set { renderer.shared.pointee.isOpen.store(newValue, ordering: .releasing) }
@@ -41,14 +42,14 @@ final class StreamPlayout: Sendable {
         get { renderer.shared.pointee.isSuspended.load(ordering: .acquiring) }
         set { renderer.shared.pointee.isSuspended.store(newValue, ordering: .releasing) }
     }
-    /// The difference between a frame's position in the sound and its position among all frames written to the ring.
+    /// The difference, in frames, between a frame's position in the sound and its position among all frames written to the ring.
     var shift: Int {
         get { renderer.shared.pointee.shift.load(ordering: .acquiring) }
         set { renderer.shared.pointee.shift.store(newValue, ordering: .releasing) }
     }
     /// Frames rendered so far.
     var framesPlayed: Int { renderer.shared.pointee.framesPlayed.load(ordering: .acquiring) }
-    /// Increases with each call on the render side.
+    /// The number of reads by the render side so far.
     var pulls: Int { renderer.shared.pointee.pulls.load(ordering: .acquiring) }
     /// The position in the sound of the next frame to be played.
     var framePosition: Int {
@@ -62,20 +63,21 @@ final class StreamPlayout: Sendable {
         return min(held, ring.reader.offeredFrames - renderer.shared.pointee.discardEnd.load(ordering: .relaxed))
     }
 
-    /// Drops everything in the ring. For the ring's writing thread.
+    /// Makes the render side drop all frames now in the ring. For the ring's writing thread.
     func discardHeld() {
         renderer.shared.pointee.discardEnd.store(ring.reader.offeredFrames, ordering: .releasing)
     }
 
     // MARK: Seeking
 
-    /// Plays silence until this seek is done. Safe on any thread except the render thread, one at a time.
+    /// Begins a seek: silence plays until ``endSeek(_:)`` is called with the seek's number. Safe on any thread except the render
+    /// thread, one at a time.
     /// - Returns: the seek's number.
     func beginSeek() -> Int { renderer.shared.pointee.seekBegun.add(1, ordering: .acquiringAndReleasing).newValue }
 
     /// Declares that the frames now in the ring and later ones belong to this seek's target.
     func endSeek(_ number: Int) { renderer.shared.pointee.seekEnded.store(number, ordering: .releasing) }
 
-    /// True if the buffered frames precede a seek and will not be played.
+    /// True from the beginning of a seek until its end: the buffered frames are at most faded out.
     var isSeeking: Bool { renderer.isSeeking }
 }

@@ -14,7 +14,7 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
         let framesPlayed = Atomic(0)
         /// Frames taken so far, including dropped ones.
         let framesTaken = Atomic(0)
-        /// Frames written to the ring before this one are dropped.
+        /// The position, among all frames written to the ring, before which frames are dropped.
         let discardEnd = Atomic(0)
         let shift = Atomic(0)
         let seekBegun = Atomic(0)
@@ -39,7 +39,7 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
     let shared: UnsafeMutablePointer<Shared>
     let fade: UnsafeMutablePointer<Fade>
 
-    /// True if a seek has begun, so that the buffered frames are of no use.
+    /// True from the beginning of a seek until its end: the buffered frames are at most faded out.
     var isSeeking: Bool {
         @_noLocks get {
             shared.pointee.seekBegun.load(ordering: .acquiring) != shared.pointee.seekEnded.load(ordering: .acquiring)
@@ -58,27 +58,27 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
         return frameCount
     }
 
-    /// Reads the available frames, which may be none. When the ring has run empty, it gives no more until the control side opens
-    /// it again.
+    /// Reads the available frames, which may be none, and returns their number. When the ring has run empty, no frames are
+    /// returned until the control side sets ``StreamPlayout/isOpen``.
     /// - Parameter fadesBeforeSeek: true to fade out the buffered sound when a seek begins; false to drop it at once.
     @_noLocks
     func readFrames(_ output: Channels, frameCount: Int, offset: Int, fadesBeforeSeek: Bool) -> Int {
         count(1, shared.pointee.pulls)
         let isSeeking = isSeeking
-        let stale =
+        let staleFrames =
             shared.pointee.discardEnd.load(ordering: .acquiring)
             &- shared.pointee.framesTaken.load(ordering: .relaxed)
-        let isStale = isSeeking || stale > 0
+        let isStale = isSeeking || staleFrames > 0
         if isStale {
             let canFade = fadesBeforeSeek && !shared.pointee.isSuspended.load(ordering: .acquiring)
             guard canFade, fade.pointee.isSounding else {
-                leaveOut(isSeeking ? ring.heldFrames : stale)
+                leaveOut(isSeeking ? ring.heldFrames : staleFrames)
                 return 0
             }
         }
         if fade.pointee.left < 0 {
             if isStale {
-                end(within: isSeeking || stale > fadeLength ? fadeLength : stale)
+                end(within: isSeeking || staleFrames > fadeLength ? fadeLength : staleFrames)
             } else {
                 guard shared.pointee.isOpen.load(ordering: .acquiring) else { return 0 }
                 let isComplete = shared.pointee.isComplete.load(ordering: .acquiring)
@@ -93,7 +93,7 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
         count(got, shared.pointee.framesPlayed)
         if got > 0 { fade.pointee.isSounding = true }
         guard left >= 0 else {
-            if got < frameCount { endSound() }  // the end
+            if got < frameCount { endSound() }  // the stream's last frame was read
             return got
         }
         fade.pointee.left = left &- got
@@ -104,11 +104,11 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
         return got
     }
 
-    /// Fades out within this many frames.
+    /// Begins a fade-out to silence that ends with the last buffered frame, or `maximumFrames` from now if that is earlier.
     @_noLocks
-    private func end(within most: Int) {
+    private func end(within maximumFrames: Int) {
         let held = ring.heldFrames
-        fade.pointee.left = held < most ? held : most
+        fade.pointee.left = held < maximumFrames ? held : maximumFrames
         fade.pointee.length = fade.pointee.left < fadeLength ? fade.pointee.left : fadeLength
     }
 
@@ -125,7 +125,7 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
         endSound()
     }
 
-    /// Applies the gains of fades.
+    /// Multiplies the frames by the gains of the fade-in and the fade-out.
     @_noLocks
     private func shape(_ output: Channels, _ offset: Int, _ frameCount: Int) {
         let (left, length, rise) = (fade.pointee.left, fade.pointee.length, fade.pointee.rise)
@@ -134,8 +134,8 @@ struct StreamRenderer: @unchecked Sendable {  // atomics; `fade` and the ring's 
         for i in 0..<frameCount {
             var gain: Float = 1
             if i < rise { gain = Float(fadeLength &- rise &+ i &+ 1) / Float(fadeLength) }
-            let behind = left &- i &- 1  // frames before silence
-            if left >= 0, behind < length { gain *= Float(behind) / Float(length) }
+            let framesToSilence = left &- i &- 1
+            if left >= 0, framesToSilence < length { gain *= Float(framesToSilence) / Float(length) }
             if gain == 1 { continue }
             for c in 0..<output.count { output[c][offset &+ i] *= gain }
         }

@@ -9,10 +9,11 @@ public struct CallConfiguration: Hashable, Sendable {
     public var codec: Codec
     /// The sample rate on the wire in hertz, both ways.
     public var streamRate: Double
-    /// The channels on the wire, 1 or 2.
+    /// The number of channels on the wire, 1 or 2.
     public var channelCount: Int
-    /// The frames of a packet: 1024 for AAC; 120, 240, 480 or 960 for Opus. PCM has the frames of a block, and Opus Custom as
-    /// many of its 64-frame units as a block completes; both are divided into packets of at most 1,200 bytes.
+    /// The number of frames in a packet, at ``streamRate``: 1,024 for AAC; 120, 240, 480 or 960 for Opus. For PCM and Opus
+    /// Custom it is the length of a device's block, for Opus Custom at least 64. Packets of these two codecs may be shorter, as
+    /// they have at most 1,200 bytes, and Opus Custom sends multiples of 64 frames.
     public var framesPerPacket: Int
     /// The codec's bit rate in bits a second; unused for PCM.
     public var bitRate: Int
@@ -20,11 +21,11 @@ public struct CallConfiguration: Hashable, Sendable {
     package var payloadType: UInt8
     /// The negotiated repair of lost packets, both ways.
     package var repair = RTPRepair()
-    /// The maximum seconds of sound in a packet that the remote peer accepts.
+    /// The maximum seconds of sound in a packet that the remote peer accepts, at most 0.12.
     package var longestPacket = 0.120
-    /// The maximum bits a second of Opus that the remote peer accepts.
+    /// The maximum bits a second of Opus that the remote peer accepts; `Int.max` for no limit.
     package var bitRateLimit = Int.max
-    /// True if the bit rate adapts to the link.
+    /// True if the bit rate may adapt to the link, as far as the codec and the remote peer allow.
     package var changesRate = false
     /// True if the remote peer's decoder uses Opus's in-band redundancy (RFC 7587 §6.1).
     package var takesCodecRedundancy = false
@@ -32,7 +33,7 @@ public struct CallConfiguration: Hashable, Sendable {
     package var remoteAudioSpecificConfig: [UInt8]
     /// The device's sample rate in hertz.
     public var deviceRate: Double
-    /// The frames of a device's block.
+    /// The number of frames in a block of the device.
     package var deviceBlock: Int
     /// The local trade of delay against gaps. In ``CallStatistics`` it is the current one (``CallSession/latencyProfile``).
     public var latencyProfile: LatencyProfile
@@ -56,17 +57,17 @@ public struct CallConfiguration: Hashable, Sendable {
     }
 }
 
-/// The media negotiated with a remote peer, and its direction at the local peer; there is at least one direction.
+/// The media negotiated with a remote peer, and the direction at the local peer, which is never `inactive`.
 package struct NegotiatedMedia: Hashable, Sendable {
     package let configuration: CallConfiguration
     let direction: SessionDescription.Direction
 }
 
 extension CallConfiguration {
-    /// Opus's RTP clock is always 48 kHz (RFC 7587 §4.1), and so is its stream here.
+    /// The RTP clock rate in hertz, equal to the stream's rate. For Opus both are always 48 kHz (RFC 7587 §4.1).
     var rtpClockRate: Int { Int(streamRate) }
 
-    /// The stream configuration for a playout.
+    /// The configuration for the playout of the received stream.
     package var playout: PlayoutConfiguration {
         PlayoutConfiguration(
             coding: codec.inCalls.decoding, streamRate: streamRate, deviceRate: deviceRate, channelCount: channelCount,
@@ -74,7 +75,7 @@ extension CallConfiguration {
             fallback: repair.reserve == nil ? nil : codec.traits.fallback?.inCalls.decoding)
     }
 
-    /// The frames by which a decoder's output lags behind its packet's position.
+    /// The number of frames by which a decoder's output lags behind the packet's position.
     package var codecShift: Int { codec.inCalls.shift(framesPerPacket: framesPerPacket) }
 
     /// Returns the delay of framing and the codec in seconds: a block or frame must be complete before it is encoded, and the

@@ -6,9 +6,9 @@ import EarshotAudioDevices
 
 /// The levels of the local microphone and of the remote voices.
 public struct CallLevels: BitwiseCopyable, Sendable {
-    /// The last captured block.
+    /// The level of the last captured block.
     public var spoken = Level()
-    /// The last played block.
+    /// The level of the last played block.
     public var heard = Level()
     /// The peak of captured sound; decays by 1 % a block.
     package var spokenPeak: Float = 0

@@ -5,43 +5,45 @@ import EarshotAudioDSP
 import EarshotAudioDevices
 import Synchronization
 
-/// The call's render callbacks: captured frames pass the voice path into the ring, silent while muted; the remote voices come
-/// from the mixer. Levels are measured at the microphone.
+/// The call's render callbacks. Captured frames pass the voice path and ``captureInsert`` into the ring, as silence while muted.
+/// The remote voices come from the mixer and pass ``playbackInsert``. The local voice's level is measured before any processing.
 ///
 /// A device with both directions calls ``callback``. Two devices call ``captureCallback`` and ``playbackCallback``, on two
 /// threads; then voice processing has no reference.
 package final class CallProcessor: Sendable {
     /// The captured frames, for the media thread.
     package let captured: AudioRing
-    /// The callback's cycles, for the recording that pulls the voices a second time. If they are not read, new ones are dropped.
+    /// The cycles of the playing callback, for the recording that pulls the voices a second time. New cycles are dropped while
+    /// the queue is full.
     package let cycles: MessageQueue<CallCycle>
     /// The mixer of the remote voices.
     package let mixer: PeerMixer
-    /// The processing of the captured voice after the voice path.
+    /// The place of the program's own processing of the captured voice, after the voice path.
     package let captureInsert: InsertPoint
-    /// The processing of the mix of all voices.
+    /// The place of the program's own processing of the mix of all remote voices.
     package let playbackInsert: InsertPoint
     private let spoken: LatestValue<SpokenLevels>
     private let heard: LatestValue<HeardLevels>
     private let state: StatePointer
 
-    /// Each side belongs to its own thread, and both to one thread if a device has both directions.
+    /// The state of the callbacks. `capture` belongs to the capturing thread and `playback` to the playing thread; a device with
+    /// both directions has one thread for both.
     struct State: ~Copyable {
         var capture: CaptureSide
         var playback: PlaybackSide
     }
 
-    /// Allocated once, freed with the processor.
-    private struct StatePointer: @unchecked Sendable {  // the devices' threads alone look inside
+    /// The memory of the callbacks, allocated once and freed with the processor.
+    private struct StatePointer: @unchecked Sendable {  // `value` for the devices' threads, the rest atomic
         let value: UnsafeMutablePointer<State>
         let isMuted: UnsafeMutablePointer<Atomic<Bool>>
-        let volume: UnsafeMutablePointer<Atomic<UInt32>>  // a float's bits
-        let kept: (AudioBuffer, AudioBuffer, CallVoice?, Wakeup)
+        let volume: UnsafeMutablePointer<Atomic<UInt32>>  // the bits of a Float
+        let retained: (AudioBuffer, AudioBuffer, CallVoice?, Wakeup)
     }
 
     /// - Parameter voice: the processing of the captured voice; nil for none.
     package init(channelCount: Int, deviceRate: Double, wakeup: Wakeup, voice: CallVoice? = nil) {
-        // Half a second. After a stall the media thread drops what is older than 50 ms.
+        // Half a second. After a stall the media thread drops frames older than 50 ms, or than four blocks if these are longer.
         captured = AudioRing(channelCount: channelCount, capacity: Int(deviceRate / 2))
         (spoken, heard) = (LatestValue(SpokenLevels()), LatestValue(HeardLevels()))
         cycles = MessageQueue(capacity: 4_096)
@@ -65,7 +67,7 @@ package final class CallProcessor: Sendable {
                     voices: mixer.renderer, levels: heard.writer, cycles: cycles.writer, block: output.channels,
                     capacity: output.frameCapacity, insert: playbackInsert.renderer, volume: volume,
                     sampleRate: deviceRate)))
-        state = StatePointer(value: value, isMuted: isMuted, volume: volume, kept: (input, output, voice, wakeup))
+        state = StatePointer(value: value, isMuted: isMuted, volume: volume, retained: (input, output, voice, wakeup))
     }
 
     deinit {
@@ -77,19 +79,19 @@ package final class CallProcessor: Sendable {
         state.volume.deallocate()
     }
 
-    /// Returns true if the local voice is silent for the others. Any thread.
+    /// True if the local voice is silent for all remote peers. Any thread.
     package var isMuted: Bool {
         get { state.isMuted.pointee.load(ordering: .relaxed) }
         set { state.isMuted.pointee.store(newValue, ordering: .relaxed) }
     }
 
-    /// The volume of the played mix as a factor, reached within a block. Any thread.
+    /// The volume of the played mix as a factor. A change is a ramp over one block. Any thread.
     package var outputVolume: Float {
         get { Float(bitPattern: state.volume.pointee.load(ordering: .relaxed)) }
         set { state.volume.pointee.store(newValue.bitPattern, ordering: .relaxed) }
     }
 
-    /// Sets whether callbacks may come. While they do not, voices and inserts change at once.
+    /// Sets whether callbacks may be called. While they may not, changes of voices and inserts take effect without a fade.
     func setRunning(_ isRunning: Bool) {
         mixer.setPulled(isRunning)
         for point in [captureInsert, playbackInsert] { point.setRendered(isRunning) }
@@ -101,10 +103,10 @@ package final class CallProcessor: Sendable {
         for point in [captureInsert, playbackInsert] { point.collect() }
     }
 
-    /// The levels of the last blocks. For one thread at a time.
+    /// The levels of the last captured block and of the last played block. For one thread at a time.
     package var levels: CallLevels { CallLevels(spoken: spoken.load(), heard: heard.load()) }
 
-    /// The callback of a device with both directions; like the others valid while this object lives.
+    /// The callback of a device that captures and plays; valid while the processor lives.
     package var callback: RenderCallback {
         RenderCallback(context: UnsafeMutableRawPointer(state.value)) { context, cycle in
             guard let context, let cycle else { return }
@@ -113,7 +115,7 @@ package final class CallProcessor: Sendable {
         }
     }
 
-    /// The callback of a device that captures.
+    /// The callback of a device that only captures; valid while the processor lives.
     package var captureCallback: RenderCallback {
         RenderCallback(context: UnsafeMutableRawPointer(state.value)) { context, cycle in
             guard let context, let cycle else { return }
@@ -122,7 +124,7 @@ package final class CallProcessor: Sendable {
         }
     }
 
-    /// The callback of a device that plays.
+    /// The callback of a device that only plays; valid while the processor lives.
     package var playbackCallback: RenderCallback {
         RenderCallback(context: UnsafeMutableRawPointer(state.value)) { context, cycle in
             guard let context, let cycle else { return }
@@ -136,10 +138,10 @@ extension CallProcessor.State {
     @_noLocks
     mutating func process(_ cycle: IOCycle) {
         capture.listen(cycle)
-        // Voice processing needs the sound that is played in this cycle; without it the block is sent before playout.
-        let waits = capture.voice?.needsReference() ?? false
-        if !waits { capture.send(cycle) }
+        // Voice processing needs the sound that is played in this cycle. Without voice processing the block is sent first.
+        let needsPlayedSound = capture.voice?.needsReference() ?? false
+        if !needsPlayedSound { capture.send(cycle) }
         playback.process(cycle)
-        if waits { capture.send(cycle) }
+        if needsPlayedSound { capture.send(cycle) }
     }
 }

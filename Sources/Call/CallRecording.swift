@@ -10,9 +10,9 @@ import Synchronization
 /// One callback of the device: its frames on the device's counter, and its nominal time.
 @frozen
 package struct CallCycle: BitwiseCopyable, Sendable {
-    /// The device's frame counter at the first frame.
+    /// The device's frame counter at the first frame of the cycle.
     package var sampleTime: Int64
-    /// The number of frames.
+    /// The number of frames in the cycle.
     package var frameCount: Int
     /// The nominal start of the cycle.
     package var hostTime: HostTime
@@ -32,14 +32,15 @@ package struct CallCycle: BitwiseCopyable, Sendable {
 /// decoded a second time, on the reading thread, because the live decoder's concealment cannot be undone. The device's callback
 /// only notes its cycles in a queue, and neither it nor the media thread ever waits for the reader.
 ///
-/// Call ``read(_:)`` on any other thread, one at a time, at most 2 s late; less if packets or blocks have under 48 frames, as
-/// their number is limited. Other members: any thread except those two.
+/// Call ``read(_:)`` on one thread at a time, but not on the callback's or the media thread, and at most 2 s late. The limit is
+/// shorter if packets or blocks have under 48 frames, because the queues hold a limited number of them. The other members are for
+/// any thread except the callback's and the media thread.
 package final class CallRecording: Sendable {
-    /// The seconds by which it lags behind the earliest packet.
+    /// The default seconds by which a recording lags behind the earliest packet.
     package static let depth = 0.5
     /// The device's sample rate in hertz.
     package let sampleRate: Double
-    /// The channels of each voice.
+    /// The number of channels of each voice.
     package let channelCount: Int
 
     private static let maximumVoices = 16
@@ -50,21 +51,21 @@ package final class CallRecording: Sendable {
     private struct Voice {
         let peer: PeerID
         let playout: Playout
-        /// Frames left to play after the participant left; nil while present.
+        /// The frames still to be read of a voice that was replaced or removed; nil for a current voice.
         var framesLeft: Int?
     }
     private struct Inside {
-        /// Nil when the recording has ended.
+        /// The cycles of the playing callback; nil when the recording has ended.
         var cycles: MessageQueue<CallCycle>?
         var voices: [Voice] = []
-        var expected: Int64?
-        /// The next cycle, which follows frames that the device skipped.
-        var pending: CallCycle?
+        var expectedSampleTime: Int64?
+        /// A cycle taken from the queue that waits until the frames skipped before it are rendered.
+        var pendingCycle: CallCycle?
     }
 
     /// - Parameters:
     ///   - cycles: the cycles of the callback for live playout; the recording is their only reader after ``begin()``.
-    ///   - depth: the seconds by which it lags behind the earliest packet, 0.001 to 1.
+    ///   - depth: the seconds by which the recording lags behind the earliest packet, 0.001 to 1.
     package init(
         _ cycles: MessageQueue<CallCycle>, sampleRate: Double, channelCount: Int, depth: Double = CallRecording.depth
     ) {
@@ -75,19 +76,19 @@ package final class CallRecording: Sendable {
         inside = Mutex(Inside(cycles: cycles))
     }
 
-    /// Begins with the next cycle. The previous reader must have ended.
+    /// Discards the cycles so far: the recording begins with the next one. The previous reader of the cycles must have ended.
     package func begin() {
         inside.withLock { inside in while inside.cycles?.pop() != nil {} }
     }
 
     /// Renders the next block of every voice.
     ///
-    /// The cycle was played ``depth`` ago, less the live delay; each voice is timed by its own earliest packet. Frames that the
-    /// device skipped, up to 2 s, are rendered too.
-    /// - Parameter visit: receives each voice's frames of the block, valid during the call, which must not call the recording.
-    ///   After a renegotiation the old voice continues for 0.75 s beside the new one, so that no frame of either is missing: add
-    ///   them.
-    /// - Returns: the frames; nil if the device has not called since.
+    /// The block's sound was played live ``depth`` earlier, less the live delay; each voice is timed by its own earliest packet.
+    /// Frames that the device skipped, up to 2 s, are rendered too.
+    /// - Parameter visit: receives each voice's frames of the block, which are valid during the call; it must not call the
+    ///   recording. After a renegotiation it receives the peer's old voice beside the new one, for the recording's delay plus
+    ///   0.25 s, so that no frame of either is missing: add the two.
+    /// - Returns: the block's cycle; nil if all cycles were read or the recording has ended.
     package func read(_ visit: (_ peer: PeerID, _ sound: ReadOnlyChannels) -> Void) -> CallCycle? {
         inside.withLock { inside in
             guard let cycle = Self.next(&inside, sampleRate) else { return nil }
@@ -116,24 +117,25 @@ package final class CallRecording: Sendable {
     }
 
     private static func next(_ inside: inout Inside, _ sampleRate: Double) -> CallCycle? {
-        guard var cycle = inside.pending ?? inside.cycles?.pop() else { return nil }
-        inside.pending = nil
-        if let expected = inside.expected, cycle.sampleTime > expected,
+        guard var cycle = inside.pendingCycle ?? inside.cycles?.pop() else { return nil }
+        inside.pendingCycle = nil
+        if let expected = inside.expectedSampleTime, cycle.sampleTime > expected,
             Double(cycle.sampleTime - expected) < 2 * sampleRate
         {
-            inside.pending = cycle
+            inside.pendingCycle = cycle
             let skipped = Int(cycle.sampleTime - expected)
             cycle = CallCycle(
                 sampleTime: expected, frameCount: min(skipped, IOCycle.maximumFrameCount),
                 hostTime: cycle.hostTime.advanced(bySeconds: -Double(skipped) / sampleRate))
         }
-        inside.expected = cycle.sampleTime + Int64(cycle.frameCount)
+        inside.expectedSampleTime = cycle.sampleTime + Int64(cycle.frameCount)
         return cycle
     }
 
     // MARK: Voices
 
-    /// Returns the recording playout of a remote peer. It begins once the media thread has it and ``replace(_:by:)`` was called.
+    /// Creates a remote peer's recording playout. Its sound is recorded once the media thread has the playout and
+    /// ``replace(_:by:)`` was called.
     package func listener(to configuration: CallConfiguration) throws(CodecError) -> RecordingPlayout {
         try RecordingPlayout(configuration, depth: depth)
     }
@@ -146,7 +148,7 @@ package final class CallRecording: Sendable {
                 inside.voices[index].framesLeft = Int((depth + 0.25) * sampleRate)
             }
             if let listener { inside.voices.append(Voice(peer: peer, playout: listener.playout)) }
-            // An ended voice is never read to its end while the device does not call.
+            // While the device does not call, nothing is read: ended voices would accumulate.
             while inside.voices.count > Self.maximumVoices,
                 let oldest = inside.voices.firstIndex(where: { $0.framesLeft != nil })
             {
@@ -157,11 +159,11 @@ package final class CallRecording: Sendable {
 
     func remove(_ peer: PeerID) { replace(peer, by: nil) }
 
-    /// Ends the recording: ``read(_:)`` returns nil.
+    /// Ends the recording: ``read(_:)`` returns nil from now on.
     func end() {
         inside.withLock { inside in
             inside.cycles = nil
-            inside.pending = nil
+            inside.pendingCycle = nil
             inside.voices = []
         }
     }

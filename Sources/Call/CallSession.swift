@@ -9,23 +9,23 @@ import Synchronization
 
 /// A call with up to seven remote peers: a device, a mix of all voices, and the media negotiated with each.
 ///
-/// It has no network: ``client`` is for a `MediaPort`, whose owner exchanges the descriptions. These describe media only. Offers
-/// have the profile `UDP/TLS/RTP/SAVPF`, answers that of their offer, but the address is unspecified, the port is 9, and the
-/// attributes of ICE and DTLS are missing. The owner adds them.
+/// The session has no network: ``client`` is for a `MediaPort`, whose owner exchanges the descriptions. The descriptions contain
+/// media only. Offers have the profile `UDP/TLS/RTP/SAVPF`, answers that of their offer, but the address is unspecified, the port
+/// is 9, and the attributes of ICE and DTLS are missing. The port's owner adds them.
 ///
-/// Remote peers join, change and leave while the device runs, without affecting the sound of others. ``start()``,
+/// Remote peers join, change and leave while the device runs, without affecting the sound of other peers. ``start()``,
 /// ``followDevice()`` and ``stop()`` are for the thread that owns the device, all else for any thread except a render thread,
 /// which never waits for the call.
 ///
 /// The microphone may be a separate device with its own clock. It is not resampled, since each remote peer follows the clock of
-/// its sender. On JACK that avoids a period of delay if one program both feeds and hears this one.
+/// its sender. On JACK a separate microphone avoids a period of delay if one program both feeds and hears this one.
 public final class CallSession: MediaNegotiator {
-    /// The maximum number of remote peers with media: a room of eight.
+    /// The maximum number of remote peers with media: a room has eight participants.
     package static let maximumRemotePeers = 7
 
     /// The capabilities and wishes of the local peer.
     public let preferences: CallPreferences
-    /// The device of the call.
+    /// The device that plays the call, and that also captures if ``microphone`` is nil.
     public let device: any AudioDevice
     /// The capturing device; nil if ``device`` captures.
     public let microphone: (any AudioDevice)?
@@ -35,7 +35,7 @@ public final class CallSession: MediaNegotiator {
     private let processor: CallProcessor
     private let media: CallMedia
     private let roster: CallRoster
-    private let reading = Mutex<Void>(())  // the levels' box has one reader at a time
+    private let reading = Mutex<Void>(())  // the lock for `levels`, which one thread at a time may read
 
     /// - Parameters:
     ///   - preferences: have the device's rate and block.
@@ -64,10 +64,10 @@ public final class CallSession: MediaNegotiator {
         processor.setRunning(false)
     }
 
-    /// The client for the port that carries the call; it may outlive the call.
+    /// The call's media, for the port that carries the call; may outlive this session.
     public var client: (any MediaClient)? { media }
 
-    /// Starts the device, and with it the sound of all remote peers.
+    /// Starts the device and the separate microphone, if any, and with them the sound of all remote peers.
     public func start() throws(AudioDeviceError) {
         if microphone == nil { voice?.start(on: device) } else { voice?.setProcessing(false) }
         processor.setRunning(true)
@@ -83,7 +83,8 @@ public final class CallSession: MediaNegotiator {
         followDevice()
     }
 
-    /// Schedules the port's thread and voice processing just below the device's callback. Call it after a change of hardware.
+    /// Adapts the call to the device after a change of hardware: to its block, its output latency and its callback's priority.
+    /// The port's thread and voice processing run just below that priority.
     package func followDevice() {
         media.follow(device, microphone: microphone)
         roster.follow(device)
@@ -102,8 +103,8 @@ public final class CallSession: MediaNegotiator {
 
     // MARK: Recording
 
-    /// Starts recording all remote peers, half a second behind live playout and with fewer gaps. Ends an earlier recording.
-    /// Includes peers that join or renegotiate later.
+    /// Starts recording all remote peers, also those that join or renegotiate later, and ends an earlier recording. A recording
+    /// has half a second of delay instead of the live delay, and therefore fewer gaps.
     /// - Throws: `CodecError` if no second decoder can be created.
     package func startRecording() throws -> CallRecording {
         let recording = CallRecording(
@@ -117,7 +118,7 @@ public final class CallSession: MediaNegotiator {
 
     // MARK: Local voice
 
-    /// Returns true if the local voice is silent for all others. A change fades over 5 ms.
+    /// True if the local voice is silent for all remote peers. A change is a fade over 5 ms.
     public var isMuted: Bool {
         get { processor.isMuted }
         set { processor.isMuted = newValue }
@@ -133,8 +134,8 @@ public final class CallSession: MediaNegotiator {
     ///
     /// The insert follows voice processing and ``CallVoice/effects``, and precedes ``isMuted``. An exchange during the call is a
     /// crossfade of 5 ms that begins after the new insert's ``CallInsert/latency``; of several exchanges within a fade the last
-    /// one wins. The call retains an insert until its fade has ended. It releases it afterwards when this property is read or
-    /// set, when ``levels`` is read, at ``followDevice()`` or at ``stop()``. Any thread except a render thread.
+    /// one wins. The call retains an insert until its fade has ended. The call releases the insert afterwards when this property
+    /// is read or set, when ``levels`` is read, at ``followDevice()`` or at ``stop()``. Any thread except a render thread.
     public var captureInsert: CallInsert? {
         get { insert(at: processor.captureInsert) }
         set { processor.captureInsert.set(newValue) }
@@ -147,9 +148,9 @@ public final class CallSession: MediaNegotiator {
 
     /// The trade of delay against gaps, for all current and later remote peers.
     ///
-    /// At first ``CallPreferences/latencyProfile``. A change takes effect within seconds, without a gap or renegotiation: the delay grows
-    /// by slower playback and repeated sound; the time for which late packets are remembered changes too. Recordings keep their
-    /// delay. Any thread except a render thread.
+    /// At first ``CallPreferences/latencyProfile``. A change takes effect within seconds, without a gap or renegotiation: the
+    /// delay grows by slower playback and repeated sound, and falls by faster playback and removed sound. The time for which late
+    /// packets are remembered changes too. Recordings keep their delay. Any thread except a render thread.
     public var latencyProfile: LatencyProfile {
         get { roster.latencyProfile }
         set { roster.latencyProfile = newValue }
@@ -167,8 +168,8 @@ public final class CallSession: MediaNegotiator {
     /// The program's own processing of the mix of all remote peers; nil for none.
     ///
     /// The insert precedes ``outputVolume``. Its output is limited to full scale, measured in ``levels``, and used as the
-    /// reference of voice processing; ``CallStatistics/mouthToEar`` does not count its latency. It is exchanged and released as
-    /// ``captureInsert``. Any thread except a render thread.
+    /// reference of voice processing; ``CallStatistics/mouthToEar`` does not count the insert's latency. The insert is exchanged
+    /// and released like ``captureInsert``. Any thread except a render thread.
     public var playbackInsert: CallInsert? {
         get { insert(at: processor.playbackInsert) }
         set { processor.playbackInsert.set(newValue) }
@@ -179,7 +180,7 @@ public final class CallSession: MediaNegotiator {
         return point.insert
     }
 
-    /// 60 dB: a greater gain is a mistake, and products of samples stay finite.
+    /// The maximum gain as a factor, 60 dB: a greater one is a mistake, and products of samples must stay finite.
     private static let greatestGain: Float = 1_000
 
     private static func clampedGain(_ gain: Float) -> Float { gain.isNaN ? 0 : max(0, min(greatestGain, gain)) }
@@ -187,10 +188,10 @@ public final class CallSession: MediaNegotiator {
     // MARK: Remote peers
 
     /// Returns the media to offer to a remote peer. The previous agreement applies until ``accept(_:from:)``.
-    /// - Throws: ``CallError``; `CodecError` if the only requested codec is missing.
+    /// - Throws: ``CallError``; `CodecError` if no codec can be offered.
     public func offer(to peer: PeerID) throws -> SessionDescription { try roster.offer(to: peer) }
 
-    /// Answers a remote peer's offer and starts its media, as far as both peers support it.
+    /// Answers a remote peer's offer and starts media with the peer, as far as both peers support it.
     ///
     /// A later offer replaces an earlier one; an offer without changes has no effect. If it throws, the previous agreement stays.
     /// - Throws: ``CallError``; `NegotiationError` if the two peers have no common format; `CodecError`.
@@ -199,7 +200,7 @@ public final class CallSession: MediaNegotiator {
     }
 
     /// Applies a remote peer's answer to the last offer made to it, as ``answer(_:from:)`` applies an offer.
-    /// - Throws: the same errors.
+    /// - Throws: ``CallError``, also if no offer was made; `NegotiationError` without a common format; `CodecError`.
     public func accept(_ answer: SessionDescription, from peer: PeerID) throws {
         try roster.accept(answer, from: peer)
     }
@@ -213,16 +214,16 @@ public final class CallSession: MediaNegotiator {
     /// Returns the gain of a remote voice as a factor; nil if there is no such peer.
     public func gain(of peer: PeerID) -> Float? { roster.gain(of: peer) }
 
-    /// Removes a remote peer, which fades out within a block. Does nothing if there is none.
+    /// Removes a remote peer, whose voice fades out within a block. Does nothing if there is no such peer.
     public func end(_ peer: PeerID) { roster.end(peer) }
 
     /// The remote peers with negotiated media, also before their transport is open.
     public var peers: Set<PeerID> { roster.peers }
 
-    /// Returns the statistics of the call with a remote peer; nil if it has no media.
+    /// Returns the statistics of the call with a remote peer; nil if the peer has no media.
     public func statistics(of peer: PeerID) -> CallStatistics? { roster.statistics(of: peer) }
 
-    /// The statistics of the call by remote peer.
+    /// The statistics of the call with each remote peer that has media.
     public var statistics: [PeerID: CallStatistics] {
         var all: [PeerID: CallStatistics] = [:]
         for peer in peers { all[peer] = statistics(of: peer) }
@@ -234,7 +235,7 @@ public final class CallSession: MediaNegotiator {
 public enum CallError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The call has the maximum number of remote peers.
     case full
-    /// The answer has no offer.
+    /// The remote peer sent an answer, but no offer was made to it.
     case notOffered(PeerID)
 
     /// One sentence that says what happened.

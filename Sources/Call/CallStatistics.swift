@@ -11,11 +11,12 @@ public struct CallStatistics: Sendable {
     public var direction: SessionDescription.Direction
     /// The network counts, at most 0.15 s old.
     public var media: MediaStatistics
-    /// The statistics of its playout. Counts continue after a renegotiation, with frames converted to the new rate.
+    /// The statistics of the remote voice's playout. Counts continue after a renegotiation, with frames converted to the new
+    /// rate.
     public var playout = PlayoutStatistics()
     /// The forecast for each depth of the jitter buffer.
     package var forecast = PlayoutForecast()
-    /// The level of the remote voice before its gain, and whether it speaks.
+    /// The level of the remote voice before its gain, and whether the participant speaks.
     public var level = VoiceLevel()
     /// The estimated seconds from the remote microphone to the local loudspeaker; nil until playout has
     /// started and the round trip is measured.

@@ -5,9 +5,9 @@ import Glibc
 /// A linear scale from values to pixels, with round ticks.
 struct Axis {
     let values: ClosedRange<Double>
-    /// The pixel of the lower bound.
+    /// The pixel of the lower bound of ``values``.
     let from: Double
-    /// The pixel of the upper bound; may be less than ``from``.
+    /// The pixel of the upper bound of ``values``; may be less than ``from``.
     let to: Double
 
     func pixel(_ value: Double) -> Double {
@@ -18,7 +18,7 @@ struct Axis {
         values.lowerBound + (pixel - from) / (to - from) * (values.upperBound - values.lowerBound)
     }
 
-    /// Returns round values that are at least `pixels` apart: 1, 2 or 5 times a power of ten.
+    /// Returns round values whose pixels are at least `pixels` apart: the multiples of 1, 2 or 5 times a power of ten.
     func ticks(atLeast pixels: Double) -> [Double] {
         let least = (values.upperBound - values.lowerBound) * pixels / (to - from).magnitude
         let power = pow(10, log10(least).rounded(.down))
@@ -34,13 +34,13 @@ struct Axis {
         var units = Int((value.magnitude * scale).rounded())
         let sign = value < 0 && units > 0 ? "−" : ""
         var decimals = ""
-        var keep = false
+        var keepsZeros = false
         for _ in 0..<digits {
             let digit = units % 10
             units /= 10
-            if digit != 0 || keep {
+            if digit != 0 || keepsZeros {
                 decimals = "\(digit)" + decimals
-                keep = true
+                keepsZeros = true
             }
         }
         return sign + "\(units)" + (decimals.isEmpty ? "" : "." + decimals)

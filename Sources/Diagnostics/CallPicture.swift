@@ -6,8 +6,8 @@ import Glibc
 /// A picture of a call: for each direction the sent sound above the received one, on one clock, as waveforms and spectrograms,
 /// and an enlarged half second in which the delay can be seen.
 ///
-/// Levels are in decibels relative to the loudest of the direction; the scale is in the picture. Directions are drawn side by
-/// side.
+/// Colours show levels relative to the loudest sound of the direction; the scale beside them is in decibels of full scale.
+/// Directions are drawn side by side.
 package struct CallPicture: Sendable {
     /// One direction of a call.
     package struct Direction: Sendable {
@@ -40,9 +40,9 @@ package struct CallPicture: Sendable {
 
     /// The title of the picture.
     package var title: String
-    /// Usually one or two.
+    /// The directions of the call, usually one or two; at most 8.
     package var directions: [Direction]
-    /// The width of each direction's panels in pixels.
+    /// The width of each direction's panels in pixels, 100 to 8,000.
     package var panelWidth = 1000
 
     /// - Parameter title: the title of the picture.
@@ -60,9 +60,9 @@ package struct CallPicture: Sendable {
     /// seconds for an hour of sound. Safe on any thread except a render thread.
     package func write(to path: String) throws(CallPictureError) {
         precondition((100...8000).contains(panelWidth) && directions.count <= 8)
-        let starts = directions.flatMap { [$0.sent, $0.heard] }.filter { !$0.samples.isEmpty }
-        guard let zero = starts.map(\.firstFrameTime).min() else { throw .nothingToShow }
-        let end = starts.map { $0.firstFrameTime.seconds(since: zero) + $0.duration }.max() ?? 1
+        let signals = directions.flatMap { [$0.sent, $0.heard] }.filter { !$0.samples.isEmpty }
+        guard let zero = signals.map(\.firstFrameTime).min() else { throw .nothingToShow }
+        let end = signals.map { $0.firstFrameTime.seconds(since: zero) + $0.duration }.max() ?? 1
         let canvas = try Canvas(width: width, height: height)
         let headline = canvas.fitted(title, width: Double(width) - 2 * Layout.left, size: 21, bold: true)
         canvas.text(headline, Layout.edge + Layout.left, 36, size: 21, Style.ink, bold: true)
@@ -79,11 +79,11 @@ package struct CallPicture: Sendable {
     }
 }
 
-/// The layout, in pixels.
+/// The layout of the picture: positions and sizes in pixels.
 enum Layout {
     static let edge = 10.0
     static let left = 62.0  // for the axis labels of a column
-    static let right = 78.0  // for its colour scale
+    static let right = 78.0  // for the colour scale of a column
     static let titleTop = 68.0
     static let sentTop = 100.0
     static let waveHeight = 110.0

@@ -3,7 +3,7 @@
 import CEarshotCairo
 import Glibc
 
-/// A rectangle in pixels, from the top left.
+/// A rectangle in pixels; `x` and `y` are those of its top left corner.
 struct Box {
     var x: Double
     var y: Double
@@ -73,13 +73,13 @@ final class Canvas {
 
     func polygon(_ points: [(x: Double, y: Double)], _ colour: Colour) {
         use(colour)
-        cairo_new_path(context)  // text leaves a point behind
+        cairo_new_path(context)  // drawing text leaves a current point, from which a line would begin
         for point in points { cairo_line_to(context, point.x, point.y) }
         cairo_close_path(context)
         cairo_fill(context)
     }
 
-    /// Draws text with its baseline at `y`. - Returns: the text's width.
+    /// Draws text with its baseline at `y`. Returns the text's width in pixels.
     @discardableResult
     func text(
         _ string: String, _ x: Double, _ y: Double, size: Double = 13, _ colour: Colour, align: Align = .left,
@@ -95,16 +95,16 @@ final class Canvas {
 
     /// Returns the text; if it is wider than `width`, an ellipsis replaces its middle.
     func fitted(_ string: String, width: Double, size: Double, bold: Bool = false) -> String {
-        var kept = string.count
+        var keptCount = string.count
         var result = string
-        while kept > 2, measure(result, size: size, bold: bold) > width {
-            kept -= 1
-            result = string.prefix(kept / 2) + "…" + string.suffix(kept - kept / 2 - 1)
+        while keptCount > 2, measure(result, size: size, bold: bold) > width {
+            keptCount -= 1
+            result = string.prefix(keptCount / 2) + "…" + string.suffix(keptCount - keptCount / 2 - 1)
         }
         return result
     }
 
-    /// Returns the width of a text; also selects its font.
+    /// Returns the width of a text in pixels. Also selects the text's font for drawing.
     func measure(_ string: String, size: Double, bold: Bool = false) -> Double {
         cairo_select_font_face(
             context, "sans-serif", CAIRO_FONT_SLANT_NORMAL, bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL)
@@ -114,7 +114,8 @@ final class Canvas {
         return extents.x_advance
     }
 
-    /// Draws an image without scaling, with its top left corner at (`x`, `y`). The pixels are in rows.
+    /// Draws an image without scaling, with its top left corner at (`x`, `y`). The pixels are 0x00RRGGBB, row by row from the
+    /// top.
     func image(_ pixels: [UInt32], width: Int, height: Int, x: Double, y: Double) {
         precondition(pixels.count == width * height)
         guard let image = cairo_image_surface_create(CAIRO_FORMAT_RGB24, CInt(width), CInt(height)),
@@ -135,8 +136,8 @@ final class Canvas {
 
     /// Writes a PNG file. A new file has mode 0600; an existing file is overwritten in place.
     func save(to path: String) throws(CallPictureError) {
-        let drawn = cairo_status(context)
-        guard drawn == CAIRO_STATUS_SUCCESS else { throw .notDrawn(reason: Self.reason(drawn)) }
+        let drawingStatus = cairo_status(context)
+        guard drawingStatus == CAIRO_STATUS_SUCCESS else { throw .notDrawn(reason: Self.reason(drawingStatus)) }
         var file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .notWritten(path: path, code: errno) }
         let status = cairo_surface_write_to_png_stream(

@@ -14,8 +14,8 @@ struct Colour: Equatable, Sendable {
         self.blue = blue
     }
 
-    /// Converts from the perceptual colour space OKLab in polar form (B. Ottosson, "A perceptual color space for image
-    /// processing", 2020). Colours outside sRGB are clipped.
+    /// Creates a colour of the perceptual colour space OKLab in polar form (B. Ottosson, "A perceptual color space for image
+    /// processing", 2020); `degrees` is the hue. Components outside sRGB are clamped.
     init(lightness: Double, chroma: Double, degrees: Double) {
         let a = chroma * cos(degrees * .pi / 180)
         let b = chroma * sin(degrees * .pi / 180)

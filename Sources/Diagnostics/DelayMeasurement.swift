@@ -3,7 +3,7 @@
 /// The mouth-to-ear delay between the sent and the heard sound, measured by correlation.
 ///
 /// Delays are in milliseconds, from the time of a sample at the sender's converter to its time at the listener's converter, on
-/// one clock. Percentiles are over the windows with sufficient confidence.
+/// one clock. The statistics of the delays leave out windows with less than ``Options/minimumConfidence``.
 public struct DelayMeasurement: Codable, Equatable, Sendable {
     /// The delay of one window of the sent sound.
     public struct Window: Codable, Equatable, Sendable {
@@ -11,7 +11,7 @@ public struct DelayMeasurement: Codable, Equatable, Sendable {
         public var start: Double
         /// The window's delay in milliseconds.
         public var milliseconds: Double
-        /// The normalised correlation at that delay, 0 to 1. Clean speech through a codec reaches 0.8 and more.
+        /// The normalised correlation at the window's delay, 0 to 1. Clean speech through a codec reaches 0.8 and more.
         public var confidence: Double
     }
 
@@ -23,38 +23,41 @@ public struct DelayMeasurement: Codable, Equatable, Sendable {
         public var windowLength = 1.0
         /// The maximum deviation of a window's delay from the delay of most windows, in seconds.
         public var windowDeviation = 0.25
-        /// Windows with less confidence count as not heard.
+        /// The least confidence, 0 to 1, with which a window counts in the delays.
         public var minimumConfidence = 0.2
 
         /// Creates the default options.
         public init() {}
     }
 
-    /// The delay of the whole file: the median of the windows, weighted by their confidence.
+    /// The delay of the whole sound, in milliseconds: the median over the windows with at least ``Options/minimumConfidence``,
+    /// weighted by their confidence.
     public var milliseconds: Double
-    /// 0 to 1: the mean of the windows' confidences, reduced if a second delay fits nearly as well.
+    /// The confidence of the measurement, 0 to 1: the mean over all ``windows``, reduced if another delay fits nearly as well.
     public var confidence: Double
-    /// The median of the windows' delays, in milliseconds.
+    /// The median of the delays of the windows with at least ``Options/minimumConfidence``, in milliseconds.
     public var p50: Double
-    /// The 95th percentile of the windows' delays, in milliseconds.
+    /// The 95th percentile of the delays of the windows with at least ``Options/minimumConfidence``, in milliseconds.
     public var p95: Double
-    /// The minimum of the windows' delays, in milliseconds.
+    /// The minimum of the delays of the windows with at least ``Options/minimumConfidence``, in milliseconds.
     public var minimum: Double
-    /// The maximum of the windows' delays, in milliseconds.
+    /// The maximum of the delays of the windows with at least ``Options/minimumConfidence``, in milliseconds.
     public var maximum: Double
-    /// The growth of the delay in milliseconds per minute (1 ppm is 0.06): the median slope between pairs of windows (Theil–Sen).
-    /// 0 if there is only one window.
+    /// The growth of the delay in milliseconds per minute (1 ppm is 0.06): the median slope between pairs of the windows with at
+    /// least ``Options/minimumConfidence`` (Theil–Sen). 0 if there is only one such window.
     public var driftMillisecondsPerMinute: Double
-    /// The windows in which both sounds are audible, in order. If the heard sound is another one, the confidence is low.
+    /// All windows in which both sounds are audible, in order of time. The confidence of a window is low if the heard sound is
+    /// another one.
     public var windows: [Window]
 
-    /// Compares two sounds.
+    /// Measures the delay of the heard sound after the sent one.
     ///
-    /// Both are converted to 16 kHz or the lower of their sample rates and pre-emphasised, which sharpens the peak and drops
-    /// frequencies that codecs do not keep. Each window of the sent sound is correlated by FFT with the part of the heard sound
-    /// that can contain it. The delay of most windows, within a few milliseconds, then guides the search in each window, so that
-    /// repeated music does not mislead it, and a drifting delay is followed. A parabola through the peak gives the fraction of a
-    /// sample. Takes some tens of milliseconds per second of sound. Safe on any thread except a render thread.
+    /// Both sounds are converted to 16 kHz, or to the lower of their sample rates if that is less, and pre-emphasised, which
+    /// sharpens the peak. This drops frequencies that codecs do not keep. Each window of the sent sound is correlated by FFT with
+    /// the part of the heard sound that can contain it. The delay of most windows, within a few milliseconds, then guides the
+    /// search in each window, so that repeated music does not mislead it, and a drifting delay is followed. A parabola through
+    /// the peak gives the fraction of a sample. Takes some tens of milliseconds per second of sound. Safe on any thread except a
+    /// render thread.
     public init(sent: TimedSignal, heard: TimedSignal, options: Options = Options()) throws(DelayMeasurementError) {
         var search = DelaySearch(sent: sent, heard: heard, options: options)
         let found = try search.run()
@@ -77,13 +80,14 @@ public struct DelayMeasurement: Codable, Equatable, Sendable {
         windows = found.windows
     }
 
-    /// Returns the smallest value that is not less than this share of all values.
+    /// Returns the smallest delay, in milliseconds, that at least `share` of the windows do not exceed. The windows are sorted by
+    /// delay.
     private static func percentile(_ share: Double, _ sorted: [Window]) -> Double {
         sorted[max(0, Int((share * Double(sorted.count)).rounded(.up)) - 1)].milliseconds
     }
 
     private static func drift(_ windows: [Window]) -> Double {
-        let stride = max(1, windows.count / 500)  // a pair for each two of at most 1000 windows
+        let stride = max(1, windows.count / 500)  // fewer than 1,000 windows are compared in pairs
         let picked = windows.indices.filter { $0 % stride == 0 }.map { windows[$0] }
         var slopes: [Double] = []
         for i in picked.indices {

@@ -4,13 +4,13 @@
 public enum DelayMeasurementError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The sent sound is silent or nearly silent.
     case sentIsSilent
-    /// The heard sound is silent.
+    /// The heard sound is silent or nearly silent.
     case heardIsSilent
     /// The sent sound is shorter than half a window.
     case tooShort
     /// The heard sound is silent at the times when the sent sound could have arrived.
     case noOverlap
-    /// The heard sound is not the sent one.
+    /// No searched delay fits well: the heard sound is another one, or too distorted.
     case noMatch
     /// The sound repeats within the search range, so that several delays fit equally well.
     case ambiguous

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The algorithm of ``DelayMeasurement``: it correlates the windows, determines a guide from all of them, and then finds each
-/// window's peak.
+/// The algorithm of ``DelayMeasurement``: it correlates each window of the sent sound with the heard sound, determines from all
+/// windows the delay of most of them, the guide, and then finds each window's peak near the guide.
 struct DelaySearch {
     private let options: DelayMeasurement.Options
-    private let rate: Double
+    private let rate: Double  // the sample rate of `sent` and `heard`, in hertz
     private let sent: [Float]
     private let heard: [Float]
     private let heardEnergy: [Double]  // sums of squares of `heard` before each index
-    /// The index in `heard` of the first sent frame at lag 0, which is the minimum delay minus the margin.
+    /// The index in `heard` that corresponds to the first frame of `sent` at lag 0. Lag 0 is the minimum delay minus the margin.
     private let offset: Int
-    /// The fraction of a frame that `offset` leaves, 0 to 1.
+    /// The fraction of a frame by which `offset` was rounded down, 0 to 1.
     private let remainder: Double
     private let lagCount: Int
-    private let windowCount: Int
+    private let windowLength: Int  // in frames
     private static let binSeconds = 0.0025
-    private static let margin = 4  // lags searched on either side of the range, so that a peak on its edge is whole
+    // Lags searched before and after the range, so that a peak at its edge has neighbours.
+    private static let margin = 4
 
     init(sent: TimedSignal, heard: TimedSignal, options: DelayMeasurement.Options) {
         self.options = options
@@ -29,15 +30,15 @@ struct DelaySearch {
                 sum += Double(sample) * Double(sample)
                 return sum
             }
-        let least = sent.firstFrameTime.seconds(since: heard.firstFrameTime) + options.searchRange.lowerBound
-        let frames = max(-1e12, min(1e12, least * rate)) - Double(Self.margin)
+        let leastSeconds = sent.firstFrameTime.seconds(since: heard.firstFrameTime) + options.searchRange.lowerBound
+        let frames = max(-1e12, min(1e12, leastSeconds * rate)) - Double(Self.margin)
         offset = Int(frames.rounded(.down))
         remainder = frames - frames.rounded(.down)
         lagCount = Int((options.searchRange.upperBound - options.searchRange.lowerBound) * rate) + 2 * Self.margin + 1
-        windowCount = max(16, Int(options.windowLength * rate))
+        windowLength = max(16, Int(options.windowLength * rate))
     }
 
-    /// Pre-emphasises the samples with nearly the first difference, which flattens the spectrum of speech.
+    /// Subtracts 0.95 times the previous sample from each sample (pre-emphasis), which flattens the spectrum of speech.
     private static func emphasised(_ samples: [Float]) -> [Float] {
         var last: Float = 0
         return samples.map { sample in
@@ -46,63 +47,63 @@ struct DelaySearch {
         }
     }
 
-    /// Returns the windows with audible sent sound, and the confidence of the whole measurement.
+    /// Returns the windows in which both sounds are audible, and the confidence of the whole measurement.
     mutating func run() throws(DelayMeasurementError) -> (windows: [DelayMeasurement.Window], confidence: Double) {
-        guard sent.count >= windowCount / 2 else { throw .tooShort }
+        guard sent.count >= windowLength / 2 else { throw .tooShort }
         let starts = try audibleStarts()
         guard (heardEnergy.last ?? 0) > 1e-10 * Double(max(1, heard.count)) else { throw .heardIsSilent }
-        let correlator = Correlator(window: windowCount, lags: lagCount)
+        let correlator = Correlator(window: windowLength, lags: lagCount)
         // Compute the correlations twice: those of an hour would not fit into memory.
-        let bin = max(1, Int(Self.binSeconds * rate))
-        var votes = [Double](repeating: 0, count: (lagCount + bin - 1) / bin)
+        let lagsPerBin = max(1, Int(Self.binSeconds * rate))
+        var votes = [Double](repeating: 0, count: (lagCount + lagsPerBin - 1) / lagsPerBin)
         var overlaps = false
         for start in starts {
             guard let correlation = correlation(at: start, correlator) else { continue }
             overlaps = true
             var peaks = [Float](repeating: 0, count: votes.count)
-            for lag in 0..<lagCount { peaks[lag / bin] = max(peaks[lag / bin], correlation[lag]) }
+            for lag in 0..<lagCount { peaks[lag / lagsPerBin] = max(peaks[lag / lagsPerBin], correlation[lag]) }
             for b in votes.indices {
                 let peak = max(peaks[b], b > 0 ? peaks[b - 1] : 0, b + 1 < peaks.count ? peaks[b + 1] : 0)
                 votes[b] += Double(peak * peak)
             }
         }
-        guard overlaps, let best = votes.max(), best > 0 else { throw .noOverlap }
+        guard overlaps, let bestVotes = votes.max(), bestVotes > 0 else { throw .noOverlap }
         // Adjacent bins may have equal votes; take the middle one.
-        let winners = votes.indices.filter { votes[$0] >= best * 0.999 }
-        let guide = winners[winners.count / 2]
-        let far = max(3, Int(0.015 / Self.binSeconds))
-        let second = votes.indices.filter { abs($0 - guide) > far }.map { votes[$0] }.max() ?? 0
+        let winners = votes.indices.filter { votes[$0] >= bestVotes * 0.999 }
+        let guideBin = winners[winners.count / 2]
+        let excludedDistance = max(3, Int(0.015 / Self.binSeconds))
+        let secondVotes = votes.indices.filter { abs($0 - guideBin) > excludedDistance }.map { votes[$0] }.max() ?? 0
 
         var windows: [DelayMeasurement.Window] = []
         for start in starts {
             guard let correlation = correlation(at: start, correlator) else {
                 continue
             }
-            windows.append(peak(correlation, near: guide * bin + bin / 2, start: start))
+            windows.append(peak(correlation, near: guideBin * lagsPerBin + lagsPerBin / 2, start: start))
         }
         let mean = windows.reduce(0) { $0 + $1.confidence } / Double(windows.count)
-        let distinct = min(1, max(0, 4 * (1 - second / best)))
+        let distinct = min(1, max(0, 4 * (1 - secondVotes / bestVotes)))
         if mean >= 0.5, distinct < 0.2 { throw .ambiguous }
         guard mean * distinct >= options.minimumConfidence / 2 else { throw .noMatch }
         return (windows, mean * distinct)
     }
 
-    /// Returns the starts of the windows that are at most 30 dB below the loudest.
+    /// Returns the index in `sent` at which each window begins whose energy is at most 30 dB below that of the loudest window.
     private func audibleStarts() throws(DelayMeasurementError) -> [Int] {
-        let count = max(1, sent.count / windowCount)
+        let count = max(1, sent.count / windowLength)
         let energies = (0..<count).map { window in
-            sent[window * windowCount..<min(sent.count, (window + 1) * windowCount)]
+            sent[window * windowLength..<min(sent.count, (window + 1) * windowLength)]
                 .reduce(0) { $0 + Double($1) * Double($1) }
         }
         let loudest = energies.max() ?? 0
-        guard loudest > 1e-10 * Double(windowCount) else { throw .sentIsSilent }
-        return (0..<count).filter { energies[$0] > loudest * 1e-3 }.map { $0 * windowCount }
+        guard loudest > 1e-10 * Double(windowLength) else { throw .sentIsSilent }
+        return (0..<count).filter { energies[$0] > loudest * 1e-3 }.map { $0 * windowLength }
     }
 
     /// Returns the normalised correlation, −1 to 1, of the sent window at `start` with the heard sound for each lag; nil if the
     /// heard sound is silent.
     private func correlation(at start: Int, _ correlator: Correlator) -> [Float]? {
-        let end = min(start + windowCount, sent.count)
+        let end = min(start + windowLength, sent.count)
         let window = sent[start..<end]
         let count = window.count
         let first = start + offset
@@ -122,7 +123,8 @@ struct DelaySearch {
         return result
     }
 
-    /// Returns the highest peak within the allowed deviation; of two equal ones the nearer to the guide.
+    /// Returns the window at `start` with the delay of its best peak at most the allowed deviation from the lag `guide`. A peak
+    /// counts less, by up to 0.1, the farther it is from the guide.
     private func peak(_ correlation: [Float], near guide: Int, start: Int) -> DelayMeasurement.Window {
         let reach = max(2, Int(options.windowDeviation * rate))
         var best = max(1, min(lagCount - 2, guide))

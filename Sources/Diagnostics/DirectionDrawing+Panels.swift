@@ -3,22 +3,23 @@
 import Glibc
 
 extension DirectionDrawing {
-    /// Draws the minimum and the maximum sample for each pixel of time. `peak` fills the panel.
+    /// Draws a waveform: in each pixel column, a line from the minimum to the maximum sample. Samples of ±`peak` nearly reach the
+    /// edges of the box.
     func waveform(
         _ signal: TimedSignal, start: Double, in box: Box, time: Axis, peak: Double, colour: Colour
     ) {
         canvas.frame(box, Style.rule)
         let level = Axis(values: -peak * 1.05...peak * 1.05, from: box.bottom, to: box.y)
         canvas.line(box.x, level.pixel(0), box.right, level.pixel(0), Style.rule)
-        var last: ClosedRange<Float>?
+        var previousRange: ClosedRange<Float>?
         for column in 0..<Int(box.width) {
-            let at = box.x + Double(column)
-            let first = (time.value(at) - start) * signal.sampleRate
-            let end = (time.value(at + 1) - start) * signal.sampleRate
+            let columnX = box.x + Double(column)
+            let first = (time.value(columnX) - start) * signal.sampleRate
+            let end = (time.value(columnX + 1) - start) * signal.sampleRate
             let from = max(0, Int(first.rounded(.down)))
             let to = min(signal.samples.count, max(from + 1, Int(end.rounded(.down))))
             guard end > 0, from < to else {
-                last = nil
+                previousRange = nil
                 continue
             }
             var range = signal.samples[from]...signal.samples[from]
@@ -26,13 +27,13 @@ extension DirectionDrawing {
                 if sample < range.lowerBound { range = sample...range.upperBound }
                 if sample > range.upperBound { range = range.lowerBound...sample }
             }
-            // Connect it with the previous column, so that a steep slope has no gap.
-            let low = last.map { min(range.lowerBound, $0.upperBound) } ?? range.lowerBound
-            let high = last.map { max(range.upperBound, $0.lowerBound) } ?? range.upperBound
-            last = range
+            // Extend the line to that of the previous column, so that a steep slope has no gap.
+            let low = previousRange.map { min(range.lowerBound, $0.upperBound) } ?? range.lowerBound
+            let high = previousRange.map { max(range.upperBound, $0.lowerBound) } ?? range.upperBound
+            previousRange = range
             let top = max(box.y, level.pixel(Double(high)) - 0.5)
             let bottom = min(box.bottom, level.pixel(Double(low)) + 0.5)
-            canvas.fill(Box(x: at, y: top, width: 1, height: max(1, bottom - top)), colour)
+            canvas.fill(Box(x: columnX, y: top, width: 1, height: max(1, bottom - top)), colour)
         }
         for value in level.ticks(atLeast: 26) {
             let y = level.pixel(value)
@@ -41,7 +42,7 @@ extension DirectionDrawing {
         }
     }
 
-    /// Draws the mean power for each pixel.
+    /// Draws a spectrogram: the colour of each pixel shows the mean power in its range of time and frequency.
     func spectrogram(
         _ spectrum: Spectrogram, start: Double, in box: Box, time: Axis, frequency: Axis, scale: LevelScale
     ) {
@@ -57,7 +58,7 @@ extension DirectionDrawing {
             func place(_ pixel: Int) -> Double {
                 (time.value(box.x + Double(pixel)) - start - spectrum.firstColumnTime) / spectrum.columnInterval
             }
-            // The columns whose middle lies in this pixel; the nearest one if there is none.
+            // The spectrogram's columns whose middle lies in this pixel column; the nearest one if there is none.
             let first = Int(place(column).rounded(.up))
             let last = max(first, Int(place(column + 1).rounded(.up)) - 1)
             let edge = max(1, Int((spectrum.firstColumnTime / spectrum.columnInterval).rounded()))
@@ -85,18 +86,18 @@ extension DirectionDrawing {
     /// Draws the ticks of a time axis at `y`, and their seconds below. `step` is the minimum distance in pixels.
     func timeAxis(_ time: Axis, y: Double, step: Double, unit: Bool) {
         for value in time.ticks(atLeast: step) {
-            let at = time.pixel(value)
-            canvas.line(at, y - 4, at, y + 2, Style.faint)
-            canvas.text(Axis.label(value) + (unit ? " s" : ""), at, y + 16, size: 12, Style.faint, align: .centre)
+            let tickX = time.pixel(value)
+            canvas.line(tickX, y - 4, tickX, y + 2, Style.faint)
+            canvas.text(Axis.label(value) + (unit ? " s" : ""), tickX, y + 16, size: 12, Style.faint, align: .centre)
         }
     }
 }
 
-/// The mapping of decibels to colours.
+/// The mapping of powers to colours, which is linear in decibels.
 struct LevelScale {
     /// The power at the top of the scale.
     let loudest: Float
-    /// The range in decibels from the top to white.
+    /// The decibels from the top of the scale to its bottom, which is nearly white.
     let range: Double
     private let map = ColourMap()
 
@@ -117,9 +118,9 @@ struct LevelScale {
         }
         canvas.frame(Box(x: x, y: y, width: 12, height: height), Style.rule)
         for value in axis.ticks(atLeast: 40) {
-            let at = axis.pixel(value)
-            canvas.line(x + 13, at, x + 16, at, Style.rule)
-            canvas.text(Axis.label(value, digits: 0), x + 19, at + 4, size: 11, Style.faint)
+            let tickY = axis.pixel(value)
+            canvas.line(x + 13, tickY, x + 16, tickY, Style.rule)
+            canvas.text(Axis.label(value, digits: 0), x + 19, tickY + 4, size: 11, Style.faint)
         }
         canvas.text("dBFS", x + 32, y - 6, size: 11, Style.faint, align: .right)
     }

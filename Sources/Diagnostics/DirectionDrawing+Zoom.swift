@@ -3,7 +3,8 @@
 import EarshotAudioBase
 
 extension DirectionDrawing {
-    /// Draws both waveforms around the mark, each scaled to its own height, with the delay as an arrow between them.
+    /// Draws the enlarged waveforms of the sent and the received sound around the mark, each scaled to its own peak, with the
+    /// delay as an arrow between them.
     func zoom(_ mark: Mark, peak: Double, main: Axis) {
         let top = Box(x: x, y: Layout.zoomTop, width: width, height: Layout.zoomHeight)
         let bottom = Box(x: x, y: top.bottom + 6, width: width, height: Layout.zoomHeight)
@@ -28,7 +29,7 @@ extension DirectionDrawing {
             "time on the call's clock", x + width / 2, bottom.bottom + 42, size: 12, Style.faint, align: .centre)
     }
 
-    /// Draws lines from the enlarged range in the panels above to the enlargement.
+    /// Fills the area between the enlarged range on the axis `main` and the enlargement `box`, which links the two.
     private func funnel(_ mark: Mark, to box: Box, main: Axis) {
         let from = max(x, main.pixel(mark.range.lowerBound))
         let to = min(x + width, main.pixel(mark.range.upperBound))
@@ -46,7 +47,7 @@ extension DirectionDrawing {
 
     private func arrow(from: Double, to: Double, y: Double, _ label: String) {
         let width = canvas.measure(label, size: 17, bold: true)
-        let beside = to - from < width + 50  // no room between the lines
+        let beside = to - from < width + 50  // the label does not fit between the lines at `from` and `to`
         canvas.line(from, y, to - 2, y, Style.ink, width: 2)
         canvas.polygon([(to, y), (to - 9, y - 5), (to - 9, y + 5)], Style.ink)
         canvas.line(from, y - 6, from, y + 6, Style.ink, width: 2)

@@ -11,7 +11,7 @@ struct DirectionDrawing {
     let zero: HostTime
     /// The length of the time axis in seconds.
     let duration: Double
-    /// The left edge of the panels.
+    /// The left edge of the panels in pixels.
     let x: Double
     let width: Double
 
@@ -20,7 +20,7 @@ struct DirectionDrawing {
         var said: Double
         var heard: Double
         var milliseconds: Double { (heard - said) * 1000 }
-        /// The enlarged range around the mark: at least half a second.
+        /// The enlarged range of time around the mark, in seconds after ``DirectionDrawing/zero``; at least half a second long.
         var range: ClosedRange<Double> {
             let delay = heard - said
             let lead = max(0.12, delay * 0.3)
@@ -34,7 +34,7 @@ struct DirectionDrawing {
         title()
         let spectra = [Spectrogram(direction.sent), Spectrogram(direction.heard)]
         let loudest = max(spectra[0].powers.max() ?? 0, spectra[1].powers.max() ?? 0, 1e-10)
-        let top = max(4000, spectra.map { $0.highestFrequency(reaching: loudest * 1e-8) }.max() ?? 0)
+        let topFrequency = max(4000, spectra.map { $0.highestFrequency(reaching: loudest * 1e-8) }.max() ?? 0)
         let peak = max(peakLevel(direction.sent), peakLevel(direction.heard), 1e-4)
         let scale = LevelScale(loudest: loudest, range: 80)
         let sides = [
@@ -43,17 +43,17 @@ struct DirectionDrawing {
         ]
         for (y, word, name, signal, colour, spectrum) in sides {
             let start = signal.firstFrameTime.seconds(since: zero)
-            let wave = Box(x: x, y: y, width: width, height: Layout.waveHeight)
-            let below = Box(x: x, y: wave.bottom + 6, width: width, height: Layout.spectrumHeight)
+            let waveBox = Box(x: x, y: y, width: width, height: Layout.waveHeight)
+            let below = Box(x: x, y: waveBox.bottom + 6, width: width, height: Layout.spectrumHeight)
             caption(word, name, signal, colour, y - 8)
-            if let mark { shade(mark, wave, below, time) }
-            waveform(signal, start: start, in: wave, time: time, peak: peak, colour: colour)
-            let frequency = Axis(values: 0...(top / 1000).rounded(.up) * 1000, from: below.bottom, to: below.y)
+            if let mark { shade(mark, waveBox, below, time) }
+            waveform(signal, start: start, in: waveBox, time: time, peak: peak, colour: colour)
+            let frequency = Axis(values: 0...(topFrequency / 1000).rounded(.up) * 1000, from: below.bottom, to: below.y)
             spectrogram(spectrum, start: start, in: below, time: time, frequency: frequency, scale: scale)
             scale.draw(canvas, x: below.right + 12, y: below.y, height: below.height)
             if let mark {
-                let at = time.pixel(colour == Style.sent ? mark.said : mark.heard)
-                canvas.line(at, wave.y, at, below.bottom, colour, width: 1.2, alpha: 0.9)
+                let markX = time.pixel(colour == Style.sent ? mark.said : mark.heard)
+                canvas.line(markX, waveBox.y, markX, below.bottom, colour, width: 1.2, alpha: 0.9)
             }
         }
         timeAxis(time, y: Layout.axisTop, step: 70, unit: true)
@@ -96,7 +96,8 @@ struct DirectionDrawing {
         Double(signal.samples.reduce(0) { max($0, $1.magnitude) })
     }
 
-    /// Returns the clearest onset within the windows whose delay is certain.
+    /// Returns the clearest onset of the sent sound within the windows whose confidence is at least 80 % of the highest; nil if
+    /// no delay was measured or no onset was found.
     private func mark() -> Mark? {
         guard let delay = direction.delay else { return nil }
         let length = delay.windows.count > 1 ? delay.windows[1].start - delay.windows[0].start : 1

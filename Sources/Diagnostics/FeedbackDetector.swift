@@ -2,40 +2,40 @@
 
 /// Detects acoustic feedback: the output's peak rises or stays at its maximum in successive windows.
 ///
-/// Speech and music rise and fall within tens of milliseconds; feedback does not fall. A loop with a long delay echoes instead:
-/// there the windows are longer than the loop, and each must reach full scale. Safe on the render thread.
+/// Speech and music rise and fall within tens of milliseconds; feedback does not fall. In a loop with a long delay, feedback is
+/// an echo: there the windows must be longer than the delay, and `minimum` near full scale. Safe on the render thread.
 package struct FeedbackDetector: BitwiseCopyable {
     private let windowCount: Int
     private let minimum: Float
-    private var peak: Float = 0
-    private var last: Float = 0
-    private var frames = 0
-    private var risen = 0
+    private var windowPeak: Float = 0
+    private var lastWindowPeak: Float = 0
+    private var framesInWindow = 0
+    private var windowsWithoutFall = 0
 
     /// - Parameters:
     ///   - windowCount: the number of successive windows without a fall that count as feedback, if the last one is near full
     ///     scale.
-    ///   - minimum: the least peak of each of them.
+    ///   - minimum: the least peak of each of these windows; 1 is full scale.
     package init(windowCount: Int, minimum: Float) {
         self.windowCount = windowCount
         self.minimum = minimum
     }
 
-    /// Adds a block's output peak. - Returns: true if feedback was detected; the detector then starts again.
+    /// Adds the output peak of a block. Returns true if feedback was detected; the detector then starts again.
     @_noLocks
     package mutating func follow(peak blockPeak: Float, frameCount: Int, windowLength: Int) -> Bool {
-        peak = blockPeak > peak ? blockPeak : peak
-        frames &+= frameCount
-        guard frames >= windowLength else { return false }
-        risen = peak < 0.98 * last || peak < minimum ? 0 : risen &+ 1
-        let howls = risen >= windowCount && peak >= 0.95
-        last = peak
+        windowPeak = blockPeak > windowPeak ? blockPeak : windowPeak
+        framesInWindow &+= frameCount
+        guard framesInWindow >= windowLength else { return false }
+        windowsWithoutFall = windowPeak < 0.98 * lastWindowPeak || windowPeak < minimum ? 0 : windowsWithoutFall &+ 1
+        let howls = windowsWithoutFall >= windowCount && windowPeak >= 0.95
+        lastWindowPeak = windowPeak
         if howls {
-            last = 0
-            risen = 0
+            lastWindowPeak = 0
+            windowsWithoutFall = 0
         }
-        peak = 0
-        frames = 0
+        windowPeak = 0
+        framesInWindow = 0
         return howls
     }
 }

@@ -14,7 +14,7 @@ public final class Loopback: Sendable {
     /// The maximum extra delay in seconds.
     package static let maximumExtraDelay = 2.0
 
-    /// Hertz.
+    /// The device's sample rate in hertz.
     public let sampleRate: Double
     private let levels: LatestValue<LoopbackLevels>
     private let ring: AudioRing
@@ -69,7 +69,7 @@ public final class Loopback: Sendable {
         }
     }
 
-    /// A linear factor, 0 to 16; initially 1. A change takes effect within 20 ms and restores the gain after feedback. Any
+    /// The linear gain, 0 to 16; initially 1. Setting it takes effect within 20 ms and undoes the reductions after feedback. Any
     /// thread.
     public var gain: Float {
         get { Float(bitPattern: memory.controls.pointee.gain.load(ordering: .relaxed)) }
@@ -85,12 +85,12 @@ public final class Loopback: Sendable {
     public var extraDelayFrameCount: Int {
         get { memory.controls.pointee.delay.load(ordering: .relaxed) }
         set {
-            let most = Int(Self.maximumExtraDelay * sampleRate)
-            memory.controls.pointee.delay.store(max(0, min(most, newValue)), ordering: .relaxed)
+            let maximumFrameCount = Int(Self.maximumExtraDelay * sampleRate)
+            memory.controls.pointee.delay.store(max(0, min(maximumFrameCount, newValue)), ordering: .relaxed)
         }
     }
 
-    /// The gain that remains after feedback, 1 or less. Any thread.
+    /// The factor by which feedback has reduced the gain: 1 without feedback, less after it. Any thread.
     package var howlReduction: Float {
         Float(bitPattern: memory.controls.pointee.reduction.load(ordering: .relaxed))
     }
@@ -115,7 +115,7 @@ extension Loopback {
     package var probeDuration: Double { LoopbackState.settling + Double(captureLength) / sampleRate }
 
     /// Starts a measurement: the sound fades out, a sweep at −20 dB of full scale is played on all outputs, and the input is
-    /// recorded. Then the sound returns. Only one probe can run at a time.
+    /// recorded. Then the sound returns. Does nothing while a probe runs.
     public func startProbe() {
         let controls = memory.controls
         guard controls.pointee.outcome.load(ordering: .acquiring) != LoopbackControls.Outcome.running else { return }

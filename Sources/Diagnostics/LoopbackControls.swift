@@ -4,7 +4,7 @@ import Synchronization
 
 /// The values that the control thread and the render thread of a ``Loopback`` exchange.
 struct LoopbackControls: ~Copyable {
-    /// The result of the last probe.
+    /// The state of the last probe.
     enum Outcome {
         static var none: Int { @_noLocks get { 0 } }
         static var running: Int { @_noLocks get { 1 } }
@@ -16,16 +16,17 @@ struct LoopbackControls: ~Copyable {
     let gain = Atomic<UInt32>(Float(1).bitPattern)
     /// The extra delay in frames.
     let delay = Atomic<Int>(0)
-    /// Changes of the gain so far.
+    /// The number of times that the gain was set so far.
     let gainSettings = Atomic<Int>(0)
     /// Requested probes so far.
     let requests = Atomic<Int>(0)
-    /// The control thread sets it to running, the render thread to the result, and the control thread back to none.
+    /// The ``Outcome`` of the last probe. The control thread sets it to running, the render thread to captured or interrupted,
+    /// and the control thread back to none.
     let outcome = Atomic<Int>(Outcome.none)
     /// The device's frame counter at the probe's first frame.
     let probeSampleTime = Atomic<Int64>(0)
     /// Detected feedbacks so far.
     let howls = Atomic<Int>(0)
-    /// The bits of the gain after feedback, a `Float`.
+    /// The bits of a `Float`, the factor by which feedback has reduced the gain.
     let reduction = Atomic<UInt32>(Float(1).bitPattern)
 }

@@ -11,49 +11,51 @@ struct LoopbackDelay: ~Copyable {
     private let buffer: AudioBuffer
     private let lines: Channels
     private let mask: Int
-    private let maximum: Int
+    private let maximumDelay: Int
     private let fadeLength: Int
-    private var position = 0  // of the next frame to write
+    private var writePosition = 0  // index in each line
     private var delay = 0
-    private var next = 0
-    private var faded: Int  // frames of the present fade that are over
+    private var nextDelay = 0  // reached at the end of the present fade
+    private var fadedFrames: Int  // of the present fade
 
     init(channelCount: Int, maximumFrameCount: Int, sampleRate: Double) {
-        let least = maximumFrameCount + IOCycle.maximumFrameCount
-        let capacity = 1 << (Int.bitWidth - (least - 1).leadingZeroBitCount)
+        let leastCapacity = maximumFrameCount + IOCycle.maximumFrameCount
+        let capacity = 1 << (Int.bitWidth - (leastCapacity - 1).leadingZeroBitCount)
         buffer = AudioBuffer(channelCount: channelCount, frameCapacity: capacity)
         lines = buffer.channels
         mask = capacity - 1
-        maximum = maximumFrameCount
+        maximumDelay = maximumFrameCount
         fadeLength = max(1, Int(Self.fade * sampleRate))
-        faded = fadeLength
+        fadedFrames = fadeLength
     }
 
-    /// Stores a block and returns the one that is `wanted` frames older. A change of the delay starts after the previous fade.
+    /// Stores a block of input, and outputs the sound of `wanted` frames before. If the delay has changed, the new one fades in
+    /// when the previous fade has ended.
     @_noLocks
     mutating func process(_ input: Channels, into output: Channels, frameCount: Int, delay wanted: Int) {
-        if faded >= fadeLength {
-            delay = next
-            next = max(0, min(maximum, wanted))
-            if next != delay { faded = 0 }
+        if fadedFrames >= fadeLength {
+            delay = nextDelay
+            nextDelay = max(0, min(maximumDelay, wanted))
+            if nextDelay != delay { fadedFrames = 0 }
         }
         for c in 0..<lines.count {
             let line = lines[c]
             let (from, to) = (input[c], output[c])
-            for i in 0..<frameCount { line[(position &+ i) & mask] = from[i] }
+            for i in 0..<frameCount { line[(writePosition &+ i) & mask] = from[i] }
             for i in 0..<frameCount {
-                let old = line[(position &+ i &- delay) & mask]
-                let new = line[(position &+ i &- next) & mask]
-                let share = smoothStep(faded &+ i, of: fadeLength)
+                let old = line[(writePosition &+ i &- delay) & mask]
+                let new = line[(writePosition &+ i &- nextDelay) & mask]
+                let share = smoothStep(fadedFrames &+ i, of: fadeLength)
                 to[i] = old + share * (new - old)
             }
         }
-        position = (position &+ frameCount) & mask
-        faded = min(fadeLength, faded &+ frameCount)
+        writePosition = (writePosition &+ frameCount) & mask
+        fadedFrames = min(fadeLength, fadedFrames &+ frameCount)
     }
 }
 
-/// Returns a smooth curve from 0 to 1 over `length` frames, and 1 after it. Safe on the render thread.
+/// Returns the value at `frame` of a smooth curve that rises from 0 to 1 over `length` frames and then stays at 1. Safe on the
+/// render thread.
 @_noLocks
 func smoothStep(_ frame: Int, of length: Int) -> Float {
     let x = min(1, Float(frame) / Float(length))

@@ -10,15 +10,15 @@ public struct LoopbackLevels: BitwiseCopyable, Sendable {
     public var input = Level()
     /// The level of the played sound.
     public var output = Level()
-    /// The captured peak; it falls by 20 dB per second.
+    /// The peak of the captured sound, 1 being full scale; it falls by 20 dB per second.
     package var inputPeak: Float = 0
-    /// The played peak; it falls by 20 dB per second.
+    /// The peak of the played sound, 1 being full scale; it falls by 20 dB per second.
     package var outputPeak: Float = 0
-    /// The callback's `inputLatency` in seconds; without meaning before the first callback.
+    /// The last callback's `IOCycle.inputLatency` in seconds; 0 before the first callback.
     public var inputLatency = 0.0
-    /// The callback's `outputLatency` in seconds.
+    /// The last callback's `IOCycle.outputLatency` in seconds; 0 before the first callback.
     public var outputLatency = 0.0
-    /// Frames in the callback; 0 before the first.
+    /// The number of frames in the last callback; 0 before the first.
     public var frameCount = 0
 
     /// Creates levels of silence.

@@ -17,7 +17,7 @@ struct LoopbackState: ~Copyable {
 
     /// Seconds over which the gain changes.
     static let ramp = 0.02
-    /// Seconds of silence before a probe, in which earlier output decays.
+    /// Seconds before a probe in which the sound fades out and earlier output decays.
     static let settling = 0.15
     /// The factor by which each feedback reduces the gain: −12 dB.
     static let howlGain: Float = 0.25
@@ -33,7 +33,7 @@ struct LoopbackState: ~Copyable {
     private let inputBuffer: AudioBuffer
     private let delayedBuffer: AudioBuffer
     private let gainBuffer: AudioBuffer
-    private let input: Channels  // what the device captured, without what is no number
+    private let input: Channels  // captured sound, in which NaN, infinity and values beyond ±16 are 0
     private let delayed: Channels
     private let gains: Channels  // for each frame of the block
     private let rampLength: Int
@@ -41,18 +41,18 @@ struct LoopbackState: ~Copyable {
 
     private var delay: LoopbackDelay
     private var level = LoopbackLevels()
-    private var howl = FeedbackDetector(windowCount: 6, minimum: 0.25)
-    private var echo = FeedbackDetector(windowCount: 4, minimum: 0.999)
+    private var howlDetector = FeedbackDetector(windowCount: 6, minimum: 0.25)
+    private var echoDetector = FeedbackDetector(windowCount: 4, minimum: 0.999)
     private var gain: Float = 0
     private var gainTarget: Float = 0
     private var gainStart: Float = 0
-    private var ramped = 0  // frames of the way to the target that are over
-    private var reduction: Float = 1
+    private var rampedFrames = 0  // of the present change of the gain
+    private var howlReduction: Float = 1
     private var gainSettingsSeen = 0
     private var requestsSeen = 0
     private var phase = Phase.idle
-    private var settlingLeft = 0
-    private var played = 0  // of the probe, and captured with it
+    private var settlingFramesLeft = 0
+    private var framesSinceProbe = 0  // since the probe's first frame
     private var expectedSampleTime: Int64 = .min
 
     init(
@@ -99,7 +99,7 @@ extension LoopbackState {
         publishLevels(cycle, frames)
     }
 
-    /// Copies the input. NaN and infinity are replaced, since they would circulate in a loop forever.
+    /// Copies the input. NaN, infinity and values beyond ±16 become 0, since they would circulate in a loop forever.
     @_noLocks
     private func takeInput(_ device: Channels, _ frames: Int) {
         for c in 0..<input.count {
@@ -137,19 +137,19 @@ extension LoopbackState {
         let settings = controls.pointee.gainSettings.load(ordering: .acquiring)
         if settings != gainSettingsSeen {
             gainSettingsSeen = settings
-            reduction = 1
+            howlReduction = 1
         }
         let isProbing = phase == .settling || phase == .capturing
-        let wanted = isProbing ? 0 : Float(bitPattern: controls.pointee.gain.load(ordering: .relaxed)) * reduction
-        if wanted != gainTarget {
-            gainTarget = wanted
+        let target = isProbing ? 0 : Float(bitPattern: controls.pointee.gain.load(ordering: .relaxed)) * howlReduction
+        if target != gainTarget {
+            gainTarget = target
             gainStart = gain
-            ramped = 0
+            rampedFrames = 0
         }
         for i in 0..<frames {
-            if ramped < rampLength {
-                ramped &+= 1
-                gain = gainStart + smoothStep(ramped, of: rampLength) * (gainTarget - gainStart)
+            if rampedFrames < rampLength {
+                rampedFrames &+= 1
+                gain = gainStart + smoothStep(rampedFrames, of: rampLength) * (gainTarget - gainStart)
             }
             gains[0][i] = gain
         }
@@ -174,30 +174,30 @@ extension LoopbackState {
     private mutating func followHowl(_ frames: Int) {
         let peak = level.output.peak
         let second = Int(sampleRate)
-        let long = second / 2 &+ controls.pointee.delay.load(ordering: .relaxed)
-        let howls = howl.follow(peak: peak, frameCount: frames, windowLength: second / 50)
-        let echoes = echo.follow(peak: peak, frameCount: frames, windowLength: long)
+        let echoWindowLength = second / 2 &+ controls.pointee.delay.load(ordering: .relaxed)
+        let howls = howlDetector.follow(peak: peak, frameCount: frames, windowLength: second / 50)
+        let echoes = echoDetector.follow(peak: peak, frameCount: frames, windowLength: echoWindowLength)
         guard howls || echoes else { return }
-        reduction *= Self.howlGain
-        controls.pointee.reduction.store(reduction.bitPattern, ordering: .relaxed)
+        howlReduction *= Self.howlGain
+        controls.pointee.reduction.store(howlReduction.bitPattern, ordering: .relaxed)
         controls.pointee.howls.wrappingAdd(1, ordering: .releasing)
     }
 }
 
 extension LoopbackState {
-    /// Advances the probe to its next phase.
+    /// Advances a probe to its next phase when it is time, and ends the probe if the device has lost frames.
     @_noLocks
     private mutating func followProbe(_ cycle: IOCycle, _ frames: Int) {
         let requests = controls.pointee.requests.load(ordering: .acquiring)
         if requests != requestsSeen {
             requestsSeen = requests
             phase = .settling
-            settlingLeft = settlingLength
+            settlingFramesLeft = settlingLength
         } else if phase == .settling {
-            settlingLeft &-= frames
-            if settlingLeft <= 0 {
+            settlingFramesLeft &-= frames
+            if settlingFramesLeft <= 0 {
                 phase = .capturing
-                played = 0
+                framesSinceProbe = 0
                 controls.pointee.probeSampleTime.store(cycle.sampleTime, ordering: .relaxed)
             }
         } else if phase == .capturing, cycle.sampleTime != expectedSampleTime {
@@ -209,16 +209,16 @@ extension LoopbackState {
     /// Plays the probe's next block on all outputs and records the input.
     @_noLocks
     private mutating func runProbe(_ cycle: IOCycle, _ frames: Int) {
-        let count = max(0, min(frames, probeLength &- played))
+        let count = max(0, min(frames, probeLength &- framesSinceProbe))
         for c in 0..<cycle.output.count where count > 0 {
-            copySamples(cycle.output[c], probe[0] + played, count)
+            copySamples(cycle.output[c], probe[0] + framesSinceProbe, count)
         }
-        let kept = min(frames, captureLength &- played)
-        let isKept = ring.write(input, frameCount: kept)
-        played &+= frames
+        let framesToCapture = min(frames, captureLength &- framesSinceProbe)
+        let isKept = ring.write(input, frameCount: framesToCapture)
+        framesSinceProbe &+= frames
         if !isKept {
             finishProbe(LoopbackControls.Outcome.interrupted)
-        } else if played >= captureLength {
+        } else if framesSinceProbe >= captureLength {
             finishProbe(LoopbackControls.Outcome.captured)
         }
     }

@@ -4,8 +4,8 @@ import Glibc
 
 /// Finds the clearest onset of a sound.
 enum Onset {
-    /// Returns the time within `ranges`, in seconds after the first sample, at which the next 60 ms exceed the previous 100 ms
-    /// the most and are not far below the loudest; nil in silence.
+    /// Returns the time of the clearest onset within `ranges`, in seconds after the first sample. There the next 60 ms exceed the
+    /// previous 100 ms the most and are not far below the loudest. nil in silence, or if the sound or the ranges are too short.
     static func mostSalient(in signal: TimedSignal, ranges: [ClosedRange<Double>]) -> Double? {
         let step = max(1, Int(signal.sampleRate * 0.005))
         let energies = stride(from: 0, to: signal.samples.count, by: step).map { start in
@@ -26,7 +26,7 @@ enum Onset {
             return loudness(at) < loudest * 0.15 ? 0 : loudness(at) / (quiet + loudest * 1e-4)
         }
         guard let best else { return nil }
-        // The exact sample: the first that exceeds a fifth of the following peak.
+        // The exact sample is the first near the onset that reaches a fifth of the peak.
         let start = max(0, (best - 1) * step)
         let part = signal.samples[start..<min(signal.samples.count, (best + after) * step)]
         let threshold = (part.map(\.magnitude).max() ?? 0) * 0.2

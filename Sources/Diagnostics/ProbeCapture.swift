@@ -12,7 +12,7 @@ public struct ProbeCapture: Sendable {
     package var captured: [[Float]]
     /// The device's frame counter at the first captured frame.
     package var capturedSampleTime: Int64
-    /// Hertz, 8,000 to 384,000.
+    /// The sample rate in hertz, 8,000 to 384,000.
     package let sampleRate: Double
 
     /// Creates a capture of sound that one device played and captured.

@@ -10,7 +10,7 @@ public struct ReportedLatency: Codable, Hashable, Sendable {
     public var input: Double
     /// Seconds from the start of the cycle to the output converter.
     public var output: Double
-    /// Seconds of extra delay in between.
+    /// Seconds of extra delay between input and output.
     public var extra: Double
 
     /// Creates a latency of three parts in seconds.

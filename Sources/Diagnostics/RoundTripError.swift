@@ -8,7 +8,7 @@ public enum RoundTripError: Error, Hashable, Sendable, CustomStringConvertible {
     case silent
     /// The input is constant; the value is relative to full scale, 1.
     case constant(Float)
-    /// The input is at full scale.
+    /// Three successive samples of the input are at full scale, or a sample is no number.
     case clipped
     /// The captured sound is not longer than the test signal.
     case tooShort
@@ -30,7 +30,7 @@ public enum RoundTripError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RoundTripError {
-    /// The priority of a failure: of several, the one with the highest is reported.
+    /// The priority of a failure. Of several failures, that with the highest priority is reported.
     var weight: Int {
         switch self {
         case .silent: 0

@@ -2,20 +2,20 @@
 
 /// The combined result of successive probes of one loop.
 public struct RoundTripMeasurement: Codable, Hashable, Sendable {
-    /// The median, in seconds.
+    /// The median of the successful round trips, in seconds.
     public var seconds: Double
-    /// The difference between the longest and the shortest, in seconds. If it exceeds a few microseconds, the device's latency is
-    /// not stable.
+    /// The difference between the longest and the shortest round trip, in seconds. If it exceeds a few microseconds, the device's
+    /// latency is not stable.
     public var spread: Double
-    /// The median of the loop's gain, in dB.
+    /// The median of the loop's gain over the successful measurements, in dB.
     public var levelDecibels: Double
-    /// True if the loop inverts the polarity.
+    /// True if the loop inverts the polarity, by most successful measurements.
     public var isInverted: Bool
-    /// The least confidence of all, 0 to 1.
+    /// The least confidence of the successful measurements, 0 to 1.
     public var confidence: Double
     /// The successful measurements.
     public var roundTrips: [RoundTrip]
-    /// The number of probes that found no loop.
+    /// The number of probes that failed.
     public var failedProbeCount: Int
 
     /// - Parameter probes: at least one.

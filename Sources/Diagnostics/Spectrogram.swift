@@ -29,13 +29,13 @@ public struct Spectrogram: Sendable {
     ) {
         precondition(frameLength >= 2 && frameLength % 2 == 0 && hop >= 1 && maximumColumnCount >= 1)
         let frames = samples.isEmpty ? 0 : max(1, (samples.count - frameLength) / hop + 1)
-        let pool = max(1, (frames + maximumColumnCount - 1) / maximumColumnCount)
+        let framesPerColumn = max(1, (frames + maximumColumnCount - 1) / maximumColumnCount)
         let bins = frameLength / 2 + 1
-        columnCount = (frames + pool - 1) / pool
+        columnCount = (frames + framesPerColumn - 1) / framesPerColumn
         binCount = bins
         binInterval = sampleRate / Double(frameLength)
-        columnInterval = Double(hop * pool) / sampleRate
-        firstColumnTime = (Double(frameLength) + Double(hop * (pool - 1))) / 2 / sampleRate
+        columnInterval = Double(hop * framesPerColumn) / sampleRate
+        firstColumnTime = (Double(frameLength) + Double(hop * (framesPerColumn - 1))) / 2 / sampleRate
 
         let window = (0..<frameLength).map { Float(0.5 - 0.5 * cos(2 * .pi * Double($0) / Double(frameLength))) }
         let scale = pow(2 / window.reduce(0, +), 2)
@@ -47,8 +47,8 @@ public struct Spectrogram: Sendable {
             let start = frame * hop
             for i in 0..<frameLength { block[i] = start + i < samples.count ? samples[start + i] * window[i] : 0 }
             fft.forward(block, into: &spectrum)
-            let column = frame / pool
-            let share = scale / Float(min(pool, frames - column * pool))
+            let column = frame / framesPerColumn
+            let share = scale / Float(min(framesPerColumn, frames - column * framesPerColumn))
             for bin in 0..<bins {
                 let value = spectrum[bin]
                 powers[column * bins + bin] += share * (value.r * value.r + value.i * value.i)
@@ -60,7 +60,7 @@ public struct Spectrogram: Sendable {
     /// The power of one bin in one column.
     public subscript(column: Int, bin: Int) -> Float { powers[column * binCount + bin] }
 
-    /// The highest frequency, in hertz, at which any column reaches `power`.
+    /// Returns the highest frequency, in hertz, at which any column reaches `power`; 0 if no column does.
     func highestFrequency(reaching power: Float) -> Double {
         for bin in stride(from: binCount - 1, through: 0, by: -1) {
             for column in 0..<columnCount where self[column, bin] >= power { return Double(bin) * binInterval }

@@ -5,9 +5,9 @@ import EarshotAudioFiles
 
 /// One channel of sound with the time of its first sample.
 public struct TimedSignal: Sendable {
-    /// −1 to 1.
+    /// The samples; full scale is −1 to 1.
     public var samples: [Float]
-    /// Hertz.
+    /// The sample rate in hertz.
     public var sampleRate: Double
     /// The time of the first sample at the converter.
     public var firstFrameTime: HostTime
@@ -20,7 +20,7 @@ public struct TimedSignal: Sendable {
         self.firstFrameTime = firstFrameTime
     }
 
-    /// Reads a file to its end; several channels are averaged. An hour at 48 kHz takes 700 MB.
+    /// Reads a file to its end; several channels are averaged. An hour at 48 kHz takes 700 MB of memory.
     public init(_ file: any SoundFileReader, firstFrameTime: HostTime) throws(AudioFileError) {
         let rate = file.processingFormat.sampleRate
         let reader = ConvertedFileReader(file, as: AudioFormat(sampleRate: rate, channelCount: 1))
@@ -34,10 +34,11 @@ public struct TimedSignal: Sendable {
         self.init(samples: samples, sampleRate: rate, firstFrameTime: firstFrameTime)
     }
 
-    /// Seconds.
+    /// The duration in seconds.
     public var duration: Double { Double(samples.count) / sampleRate }
 
-    /// A copy without samples that no converter produces: NaN, infinity, and values beyond 16 times full scale.
+    /// A copy without samples that no converter produces: NaN and infinity become 0, and samples are clamped to 16 times full
+    /// scale.
     var cleaned: TimedSignal {
         var copy = self
         copy.samples = samples.map { $0.isFinite ? max(-16, min(16, $0)) : 0 }
@@ -53,20 +54,21 @@ public struct TimedSignal: Sendable {
         let output = AudioBuffer(channelCount: 1, frameCapacity: 4096)
         var result: [Float] = []
         result.reserveCapacity(total)
-        var at = 0
+        var inputPosition = 0
         while result.count < total {
-            let frames = min(4096, max(0, samples.count - at))
-            for i in 0..<4096 { input.channels[0][i] = i < frames ? samples[at + i] : 0 }
-            at += frames
-            let room = frames > 0 ? frames : 4096  // behind the end, silence pushes out the rest
-            var taken = 0
+            let frames = min(4096, max(0, samples.count - inputPosition))
+            for i in 0..<4096 { input.channels[0][i] = i < frames ? samples[inputPosition + i] : 0 }
+            inputPosition += frames
+            // After the end, silence pushes out the frames still in the converter.
+            let blockLength = frames > 0 ? frames : 4096
+            var usedCount = 0
             repeat {
                 let (consumed, produced) = converter.convert(
-                    input.channels, frameCount: room - taken, inputOffset: taken, into: output.channels,
+                    input.channels, frameCount: blockLength - usedCount, inputOffset: usedCount, into: output.channels,
                     frameCapacity: min(4096, total - result.count))
-                taken += consumed
+                usedCount += consumed
                 result.append(contentsOf: UnsafeBufferPointer(start: output.channels[0], count: produced))
-            } while taken < room && result.count < total
+            } while usedCount < blockLength && result.count < total
         }
         return result
     }

@@ -8,15 +8,15 @@ extension LiveCall {
     public struct Configuration: Sendable {
         /// The guests whom the local participant admits while it is the host.
         public var admission = AdmissionPolicy.ask
-        /// True if the call continues while no other participant is in the room. A host's does.
+        /// True if the call continues while no other participant is in the room, as is usual for a host.
         public var staysAlone = false
         /// True if the local participant is muted from the start.
         public var isMuted = false
         /// Seconds from the start of the sound to the end of the call; nil for no limit.
         public var duration: Double?
-        /// Seconds without a sound device after which the call ends.
+        /// The seconds of an interruption of the sound after which the call ends.
         public var interruptionTimeout = 30.0
-        /// The choice of voice processing.
+        /// The mode of voice processing.
         public var voiceProcessing = VoiceProcessingMode.auto
         /// The folder for received files; nil to decline them.
         public var receivedFilesFolder: String?

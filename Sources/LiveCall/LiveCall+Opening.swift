@@ -12,7 +12,7 @@ extension LiveCall {
     /// Creates a call on a sound device and opens its port, without a room: perform ``LiveCallCommand/host(_:)`` or
     /// ``LiveCallCommand/join(_:pin:purpose:)`` next.
     /// - Parameters:
-    ///   - room: the local participant's name, port and key. Its `media` and `isMuted` are set here.
+    ///   - room: the local participant's name, port and key. This method sets its `media` and `isMuted`.
     ///   - audio: an inactive session of the sound device; nil for the system's default devices.
     ///   - change: changes the codec and other preferences from the defaults of `CallPreferences`.
     /// - Throws: ``LiveCallOpeningError/device(_:)`` or ``LiveCallOpeningError/session(_:)``.
@@ -24,7 +24,7 @@ extension LiveCall {
         var preferences = CallPreferences(
             deviceRate: device.device.sampleRate, deviceBlock: device.device.blockFrameCount)
         change(&preferences)
-        // RFC 7022: a random name for the duration of the call.
+        // The CNAME (RFC 7022) is random, so that it identifies the local peer in one call only.
         let name = String(UInt64.random(in: .min ... .max), radix: 36)
         let voice =
             configuration.voiceProcessing == .off

@@ -23,7 +23,7 @@ extension LiveCall {
         case .stop:
             media?.stop()
             soundEnd.finish()
-        case .setMuted: break  // done at once
+        case .setMuted: break  // already done when the command was performed
         case .setVolume(let volume, let id): media?.setGain(volume, of: PeerID(Int(id.number)))
         case .setOutputVolume(let volume): media?.setOutputVolume(volume)
         case .setLatencyProfile(let profile): media?.setLatencyProfile(profile)

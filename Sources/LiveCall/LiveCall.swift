@@ -14,9 +14,9 @@ import EarshotRooms
 /// get the same snapshots and events. The call is the only reader of its room's events and messages, and it owns the thread that
 /// has the sound device. Members are for any thread except a render thread. Every call must be closed with ``close()``.
 public final class LiveCall: Sendable {
-    /// The maximum events that ``events(after:)`` repeats, and keeps for a slow reader.
+    /// The maximum number of events that ``events(after:)`` repeats, and that it keeps for a slow reader.
     package static let historyLimit = 1_000
-    /// The maximum bytes of messages that ``events(after:)`` repeats.
+    /// The maximum bytes of all messages together that ``events(after:)`` repeats.
     package static let historyByteLimit = 4 << 20
     /// The milliseconds between two observations of media and device.
     private static let interval = 50
@@ -40,7 +40,7 @@ public final class LiveCall: Sendable {
         var core: LiveCallCore
         var history: [LiveCallEvent] = []
         var historyByteCount = 0
-        /// The last event that a polling interface has read; nil without one.
+        /// The number of the last event that a polling interface has read; nil if no interface has polled.
         var lastPolledEvent: UInt64?
         var mediaActions: [LiveCallCore.MediaAction] = []
         var outboxes: [MemberID: MessageOutbox] = [:]
@@ -50,9 +50,9 @@ public final class LiveCall: Sendable {
         var records: [MemberID: ParticipantRecord] = [:]
     }
 
-    /// Creates a call without a room.
+    /// Creates a call that is in no room yet.
     /// - Parameters:
-    ///   - room: its events and arrivals must have no other reader.
+    ///   - room: the room's session. Its events and arrivals must have no other reader.
     ///   - sound: the media that `room` negotiates, and its device; nil for messages and files only.
     /// - Throws: `NearbyError.noThread`.
     package init(
@@ -136,10 +136,10 @@ public final class LiveCall: Sendable {
 
     // MARK: User interfaces
 
-    /// The local participant's key.
+    /// The fingerprint of the local participant's key.
     public var fingerprint: KeyFingerprint { room.fingerprint }
 
-    /// The port of the room, for TCP and UDP.
+    /// The local port of the room, for TCP and UDP.
     public var port: UInt16 { room.port }
 
     /// The processing of the local voice; nil if there is none.
@@ -156,7 +156,7 @@ public final class LiveCall: Sendable {
         state.withLock { state in state.records.sorted { $0.key < $1.key }.map(\.value) }
     }
 
-    /// Executes a command, or refuses it without a change. It does not wait for what the command causes.
+    /// Executes a command, or refuses it without a change. The method does not wait for the command's effects.
     public func perform(_ command: LiveCallCommand) throws(CommandRefusal) {
         try process { state, now throws(CommandRefusal) in
             if case .say = command, state.core.snapshot.availability(of: .say) == .available,
@@ -168,15 +168,16 @@ public final class LiveCall: Sendable {
         }
     }
 
-    /// Returns a stream of the events after a number, then each new one. Ends after ``LiveCallEvent/Kind/ended(_:)``. For a slow
-    /// reader the oldest of more than ``historyLimit`` are dropped; the numbers reveal it.
-    /// - Parameter number: the last known event; 0 for none. At most ``historyLimit`` older ones are repeated.
+    /// Returns a stream of the past events after a number, then of each new event. The stream ends after
+    /// ``LiveCallEvent/Kind/ended(_:)``. A reader that is more than ``historyLimit`` events behind misses the oldest of them; a
+    /// gap in the events' numbers shows this.
+    /// - Parameter number: the number of the last known event; 0 for none. At most ``historyLimit`` past events are repeated.
     public func events(after number: UInt64 = 0) -> AsyncStream<LiveCallEvent> {
         state.withLock { state in
-            let known = state.history.filter { $0.number > number }
+            let repeatedEvents = state.history.filter { $0.number > number }
             let (stream, continuation) = AsyncStream<LiveCallEvent>.makeStream(
                 bufferingPolicy: .bufferingNewest(Self.historyLimit))
-            for event in known { continuation.yield(event) }
+            for event in repeatedEvents { continuation.yield(event) }
             if case .ended? = state.history.last?.kind {
                 continuation.finish()
                 return stream
@@ -195,8 +196,8 @@ public final class LiveCall: Sendable {
         }
     }
 
-    /// Returns the events after a number, at most ``historyLimit``. For interfaces that poll: messages wait while the fastest of
-    /// them lags.
+    /// Returns the past events after a number, at most ``historyLimit``, for interfaces that poll. Arriving messages wait while
+    /// even the fastest of these interfaces lags.
     package func pastEvents(after number: UInt64) -> [LiveCallEvent] {
         state.withLock { state in
             state.lastPolledEvent = max(number, state.lastPolledEvent ?? 0)
@@ -205,8 +206,8 @@ public final class LiveCall: Sendable {
         }
     }
 
-    /// Returns a stream of the current snapshot, then each new one. A slow reader gets the latest. Ends with the first that has
-    /// an ending.
+    /// Returns a stream of the current snapshot, then of each new one. A slow reader gets only the latest. The stream ends with
+    /// the first snapshot that has an ending.
     public func snapshots() -> AsyncStream<LiveCallSnapshot> {
         state.withLock { state in
             let present = state.core.snapshot
@@ -299,7 +300,7 @@ public final class LiveCall: Sendable {
 }
 
 extension LiveCallCore.RoomAction {
-    /// Returns the error of opening or joining a room; nil for none.
+    /// Executes the action in the room. Returns the error if the room cannot be opened or joined; otherwise nil.
     fileprivate func execute(in room: any LiveCallRoom) async -> NearbyError? {
         do throws(NearbyError) {
             switch self {
@@ -330,16 +331,16 @@ extension LiveCall.State {
     fileprivate mutating func remember(_ event: LiveCallEvent) {
         history.append(event)
         historyByteCount += event.byteCount
-        var excess = 0
-        while history.count - excess > LiveCall.historyLimit || historyByteCount > LiveCall.historyByteLimit {
-            historyByteCount -= history[excess].byteCount
-            excess += 1
+        var removedCount = 0
+        while history.count - removedCount > LiveCall.historyLimit || historyByteCount > LiveCall.historyByteLimit {
+            historyByteCount -= history[removedCount].byteCount
+            removedCount += 1
         }
-        history.removeFirst(excess)
+        history.removeFirst(removedCount)
     }
 }
 
 extension LiveCallEvent {
-    /// The bytes of a message; 0 for other events.
+    /// The number of bytes of the event's message; 0 for an event without a message.
     fileprivate var byteCount: Int { if case .messageReceived(let message) = kind { message.byteCount } else { 0 } }
 }

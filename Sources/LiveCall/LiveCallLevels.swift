@@ -14,7 +14,7 @@ public struct LiveCallLevels: Sendable {
     public internal(set) var participants: [MemberID: CallStatistics] = [:]
 }
 
-/// The last known state of a call with a participant, also after it left.
+/// The last known state of the call with a participant, also after the participant left.
 package struct ParticipantRecord: Sendable {
     /// The participant.
     package internal(set) var participant: Participant
@@ -22,9 +22,9 @@ package struct ParticipantRecord: Sendable {
     package internal(set) var statistics: CallStatistics
     /// The transport's report; nil if there never was a transport.
     package internal(set) var transport: MediaPortReport?
-    /// The pair of addresses that was used last.
+    /// The pair of addresses that the transport used last; nil if it never had one.
     package internal(set) var pair: ICEPair?
-    /// The seconds in which sound came from the participant.
+    /// The seconds since the participant's sound began, up to the last observation.
     package internal(set) var heardSeconds = 0.0
     /// The seconds from the start of the sound until the participant left; nil while present.
     package internal(set) var leftAfter: Double?

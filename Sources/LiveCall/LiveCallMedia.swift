@@ -6,16 +6,16 @@ import EarshotCall
 import EarshotMediaTransport
 import EarshotPlayout
 
-/// The media of a ``LiveCall``: a `CallSession`, or a test's own. ``setMuted(_:)`` is called on any thread, everything else on
-/// the call's.
+/// The media of a ``LiveCall``: a `CallSession`, or a test's substitute. ``setMuted(_:)`` and ``voice`` are used on any thread.
+/// While the call runs, all other members are used on the call's thread only.
 package protocol LiveCallMedia: Sendable {
     /// The processing of the local voice; nil if there is none.
     var voice: CallVoice? { get }
-    /// The channels of the call.
+    /// The number of channels of the local voice.
     var channelCount: Int { get }
     /// Levels of the microphone and of the playback.
     var levels: CallLevels { get }
-    /// The trade of delay against gaps in what is heard.
+    /// The latency profile, which trades delay against gaps in the heard sound.
     var latencyProfile: LatencyProfile { get }
     /// The reason that nothing can be sent; nil if there is none.
     var failure: CodecError? { get }
@@ -27,24 +27,24 @@ package protocol LiveCallMedia: Sendable {
     func followDevice()
     /// Mutes the local voice, or unmutes it.
     func setMuted(_ isMuted: Bool)
-    /// Sets the trade of delay against gaps in what is heard.
+    /// Sets the latency profile, which trades delay against gaps in the heard sound.
     func setLatencyProfile(_ profile: LatencyProfile)
     /// Sets the gain of the whole playback.
     func setOutputVolume(_ volume: Float)
     /// Sets the playback gain of a remote peer.
     func setGain(_ gain: Float, of peer: PeerID)
-    /// Returns the state of the call with a remote peer; nil without media.
+    /// Returns the statistics of the call with a remote peer; nil without media.
     func statistics(of peer: PeerID) -> CallStatistics?
 }
 
 extension CallSession: LiveCallMedia {
-    /// The channels of the call.
+    /// The number of channels of the local voice.
     package var channelCount: Int { preferences.channelCount }
 
     /// Mutes the local voice, or unmutes it.
     package func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
 
-    /// Sets the trade of delay against gaps in what is heard.
+    /// Sets the latency profile, which trades delay against gaps in the heard sound.
     package func setLatencyProfile(_ profile: LatencyProfile) { latencyProfile = profile }
 
     /// Sets the gain of the whole playback.

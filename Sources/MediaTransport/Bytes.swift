@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Network byte order in raw memory, with bounds checked in every build.
+/// Reads integers and text in raw memory. The bounds are checked in every build.
 extension RawSpan {
     func byte(_ offset: Int) -> UInt8 { native(offset, as: UInt8.self) }
 
@@ -10,7 +10,7 @@ extension RawSpan {
 
     func bigEndian128(_ offset: Int) -> UInt128 { UInt128(bigEndian: native(offset, as: UInt128.self)) }
 
-    /// Reads a number in the machine's byte order.
+    /// Reads a 16-bit number in the machine's byte order.
     func native16(_ offset: Int) -> UInt16 { native(offset, as: UInt16.self) }
 
     func native32(_ offset: Int) -> UInt32 { native(offset, as: UInt32.self) }
@@ -50,16 +50,16 @@ extension MutableRawSpan {
     mutating func put(_ bytes: RawSpan, at offset: Int) {
         precondition(offset >= 0 && offset <= byteCount && bytes.byteCount <= byteCount - offset)
         guard !bytes.isEmpty else { return }
-        unsafe withUnsafeMutableBytes { to in
+        unsafe withUnsafeMutableBytes { destination in
             unsafe bytes.withUnsafeBytes {
-                unsafe UnsafeMutableRawBufferPointer(rebasing: to[offset...]).copyMemory(from: $0)
+                unsafe UnsafeMutableRawBufferPointer(rebasing: destination[offset...]).copyMemory(from: $0)
             }
         }
     }
 }
 
 extension Int {
-    /// Rounds a value and clamps it to the range; NaN becomes 0.
+    /// Creates an integer from a value that is clamped to the range and truncated towards zero; NaN becomes 0.
     init(_ value: Double, clampedTo range: ClosedRange<Double>) {
         self = value.isNaN ? 0 : Int(Swift.min(Swift.max(value, range.lowerBound), range.upperBound))
     }

@@ -6,7 +6,8 @@ public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvert
     case aac
     /// Opus (RFC 7587).
     case opus
-    /// Opus Custom (RFC 6716 §6.2) in frames of 64; a packet has those that fill a block of the device. Only among native peers.
+    /// Opus Custom (RFC 6716 §6.2) with 64 samples a frame; a packet has the frames that fill one block of the audio device.
+    /// Only native peers, not browsers, support it.
     case opusCustom = "opus-custom"
     /// Uncompressed 16-bit samples (L16).
     case pcm
@@ -14,10 +15,10 @@ public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvert
     /// The name on the command line.
     public var description: String { rawValue }
 
-    /// All codecs, the best first.
+    /// All codecs in order of preference, the most preferred first.
     package static let byPreference: [Codec] = [.opus, .pcm, .aac, .opusCustom]
 
-    /// The codec's format in descriptions, and the handling of its packets.
+    /// The codec's payload type and the properties by which its packets are handled.
     package var traits: Traits {
         switch self {
         case .aac: Traits(AACPayload.self, isDecodedAhead: true)
@@ -27,20 +28,20 @@ public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvert
         }
     }
 
-    /// The differences between codecs.
+    /// The properties in which codecs differ.
     package struct Traits {
         let payload: any (FormattedPayload & ~Escapable).Type
-        /// True if its packets are decoded on the media thread: its decoder may allocate.
+        /// True if the codec's packets are decoded on the media thread, ahead of playout, because its decoder may allocate.
         package let isDecodedAhead: Bool
-        /// True if lost packets are repaired by RED, retransmission and NACK.
+        /// True if lost packets of this codec can be repaired by RED (redundant blocks), NACKs and retransmissions.
         package let isRepairable: Bool
-        /// True if packets can contain copies of earlier ones.
+        /// True if the codec itself can put copies of earlier sound into its packets.
         package let hasOwnRedundancy: Bool
-        /// The codec that may replace it at the same clock rate.
+        /// The codec that may replace this one at the same clock rate while the link is slow; nil if none may.
         package let fallback: Codec?
-        /// The codec that is offered besides, for peers that do not support it.
+        /// The codec that is offered as well, for peers that do not support this one; nil if none is.
         package let substitute: Codec?
-        /// False if the bit rate follows from the format.
+        /// False if the sample rate and the channels alone determine the bit rate, as for PCM.
         package let hasBitRate: Bool
 
         init(
@@ -59,7 +60,7 @@ public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvert
     }
 }
 
-/// The payload of a codec with a name in session descriptions.
+/// The payload of a codec, with a test for the codec's formats in session descriptions.
 protocol FormattedPayload: ~Escapable {
     /// Returns true if a format names this codec, with supported parameters.
     static func isNamed(by format: MediaFormat) -> Bool

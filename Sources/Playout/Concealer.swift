@@ -7,40 +7,40 @@ import EarshotAudioDSP
 /// Conceals missing frames: continues the sound by linear prediction, fades it into the stream's background, and crossfades to
 /// the next frames.
 ///
-/// Everything that is played passes through it, so that the past is known when it is needed. The continuation is full for 20 ms
-/// and has ended after 60 ms: long enough for lost packets, too short to buzz. Then follows ``ComfortNoise`` for 2 s, which fades
-/// to silence within a third second.
+/// Everything that is played passes through the concealer, so that the past is known when it is needed. The continuation is full
+/// for 20 ms and has ended after 60 ms: long enough for lost packets, too short to buzz. Then ``ComfortNoise`` follows for 2 s,
+/// and fades to silence within 1 s more.
 struct Concealer: ~Copyable {
     /// The seconds of unfaded continuation, of its fade to the background, of full background, and of its fade to silence.
     private static let (holdTime, fadeTime, noiseTime, noiseFadeTime) = (0.020, 0.040, 2.0, 1.0)
     /// The seconds of the crossfade to received frames.
     private static let blendTime = 0.00125
 
-    /// True if a continuation is being played, or crossfaded.
+    /// True while a continuation is played, or crossfaded with received frames.
     private(set) var isActive = false
 
     private let channelCount: Int
     private let predictors: UnsafeMutablePointer<LinearPredictor>
     private var noise: ComfortNoise
     private var past: History
-    private let mixture: UnsafeMutablePointer<Float>  // of both channels' past
-    private let predictedFrom: Int  // frames
+    private let mixture: UnsafeMutablePointer<Float>  // the sum or difference of both channels' past
+    private let analysisFrames: Int  // of the past, for a prediction
     private let holdFrames: Int
     private let fadeFrames: Int
     private let noiseFrames: Int
     private let noiseFadeFrames: Int
     private let blendFrames: Int
     private var elapsed = 0  // frames of continuation so far
-    private var blended = 0  // of these, frames blended with what followed
+    private var blended = 0  // the frames of the continuation crossfaded with received ones
 
     init(channelCount: Int, sampleRate: Double) {
         self.channelCount = channelCount
         noise = ComfortNoise(channelCount: channelCount, sampleRate: sampleRate)
-        predictedFrom = LinearPredictor().historyCount
+        analysisFrames = LinearPredictor().historyCount
         past = History(
-            channelCount: channelCount, frameCount: max(predictedFrom, Int(ComfortNoise.windowTime * sampleRate)))
-        mixture = .allocate(capacity: predictedFrom)
-        mixture.initialize(repeating: 0, count: predictedFrom)
+            channelCount: channelCount, frameCount: max(analysisFrames, Int(ComfortNoise.windowTime * sampleRate)))
+        mixture = .allocate(capacity: analysisFrames)
+        mixture.initialize(repeating: 0, count: analysisFrames)
         predictors = .allocate(capacity: channelCount)
         for c in 0..<channelCount {
             (predictors + c).initialize(to: LinearPredictor())
@@ -58,7 +58,8 @@ struct Concealer: ~Copyable {
         mixture.deallocate()
     }
 
-    /// Starts a continuation at the end of the played sound. The frames passed next are crossfaded with it.
+    /// Starts a continuation at the end of the played sound, unless one is played already. The received frames that are passed
+    /// next are crossfaded with the continuation.
     @_noLocks
     mutating func begin() {
         guard !isActive || blended > 0 else { return }
@@ -68,29 +69,29 @@ struct Concealer: ~Copyable {
         blended = 0
     }
 
-    /// Makes one analysis for both channels, of their sum, or of their difference if that is louder: it costs half as much as
-    /// two, and concealed music is as close to the original.
+    /// Analyzes the past to predict its continuation. Two channels get one analysis, of their sum, or of their difference if that
+    /// is louder: it costs half as much as two analyses, and concealed music is as close to the original.
     @_noLocks
     private mutating func analyze() {
-        let start = past.frameCount &- predictedFrom
+        let start = past.frameCount &- analysisFrames
         guard channelCount == 2 else {
             for c in 0..<channelCount { predictors[c].analyze(past[c] + start) }
             return
         }
         let (left, right) = (past[0] + start, past[1] + start)
-        let sign: Float = earshot_dot(left, right, predictedFrom) < 0 ? -1 : 1
-        for i in 0..<predictedFrom { mixture[i] = left[i] + sign * right[i] }
+        let sign: Float = earshot_dot(left, right, analysisFrames) < 0 ? -1 : 1
+        for i in 0..<analysisFrames { mixture[i] = left[i] + sign * right[i] }
         predictors[0].analyze(mixture)
         predictors[0].restart(left)
         predictors[1].restart(right, as: predictors[0])
     }
 
-    /// Writes substitutes for missing frames.
+    /// Writes the continuation in place of missing frames.
     @_noLocks
     mutating func conceal(_ output: Channels, offset: Int, frameCount: Int) {
         begin()
         for c in 0..<channelCount {
-            if elapsed >= lastFrame {
+            if elapsed >= continuationLength {
                 clearSamples(output[c] + offset, frameCount)
             } else {
                 for i in 0..<frameCount { output[c][offset &+ i] = continued(c, elapsed &+ i) }
@@ -100,7 +101,7 @@ struct Concealer: ~Copyable {
         past.append(output, offset: offset, frameCount: frameCount)
     }
 
-    /// Passes received frames, after crossfading the first of them with a continuation.
+    /// Passes received frames. If a continuation is active, the first of the frames are crossfaded with it in place.
     @_noLocks
     mutating func pass(_ output: Channels, offset: Int, frameCount: Int) {
         if isActive {
@@ -108,8 +109,8 @@ struct Concealer: ~Copyable {
             for c in 0..<channelCount {
                 for i in 0..<count {
                     let weight = (Float(blended &+ i) + 0.5) / Float(blendFrames)
-                    let made = continued(c, elapsed &+ i)
-                    output[c][offset &+ i] = made + (output[c][offset &+ i] - made) * weight
+                    let substitute = continued(c, elapsed &+ i)
+                    output[c][offset &+ i] = substitute + (output[c][offset &+ i] - substitute) * weight
                 }
             }
             elapsed &+= count
@@ -125,15 +126,15 @@ struct Concealer: ~Copyable {
     private mutating func continued(_ channel: Int, _ frame: Int) -> Float {
         if frame < holdFrames { return predictors[channel].next() }
         if frame < holdFrames &+ fadeFrames {
-            let gone = Float(frame &- holdFrames) / Float(fadeFrames)
-            return (1 - gone) * predictors[channel].next() + earshot_sqrtf(gone * (2 - gone)) * noise.next(channel)
+            let faded = Float(frame &- holdFrames) / Float(fadeFrames)
+            return (1 - faded) * predictors[channel].next() + earshot_sqrtf(faded * (2 - faded)) * noise.next(channel)
         }
-        let left = Float(lastFrame &- frame) / Float(noiseFadeFrames)
-        return left <= 0 ? 0 : min(1, left) * noise.next(channel)
+        let noiseShare = Float(continuationLength &- frame) / Float(noiseFadeFrames)
+        return noiseShare <= 0 ? 0 : min(1, noiseShare) * noise.next(channel)
     }
 
-    /// The first frame of silence.
-    private var lastFrame: Int {
+    /// The number of frames after which a continuation is silence.
+    private var continuationLength: Int {
         @_noLocks get { holdFrames &+ fadeFrames &+ noiseFrames &+ noiseFadeFrames }
     }
 }

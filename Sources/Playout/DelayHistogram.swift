@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Counts of packets by delay, in removable rows, and the sum of the rows that count.
+/// Counts of packets by delay, in rows that can be removed, and the sums of the rows that count.
 ///
-/// A bin has 0.13 ms and any integer as its number; as all bins in use lie within 4,032 (524 ms), they are stored by their
-/// number's last 12 bits, and nothing ever moves. Sums of groups of 64 bins limit a quantile to about a hundred steps. Everything
-/// except `init` is safe on the render thread.
+/// A bin is 0.13 ms wide and has any integer as its number. All bins in use lie within 4,032 (524 ms), so the last 12 bits of the
+/// number are the bin's place in memory, and nothing ever moves. Sums of groups of 64 bins limit a quantile to about a hundred
+/// steps. Everything except `init` is safe on the render thread.
 struct DelayHistogram: ~Copyable {
     /// The width of a bin in seconds.
     static var binWidth: Double { @_noLocks get { 0.000_13 } }
@@ -12,9 +12,9 @@ struct DelayHistogram: ~Copyable {
     static var span: Int { @_noLocks get { 4_032 } }
 
     private static var binCount: Int { @_noLocks get { 4_096 } }
-    private let rows: UnsafeMutablePointer<UInt16>
-    private let sums: UnsafeMutablePointer<Int32>  // of the rows that count
-    private let groups: UnsafeMutablePointer<Int32>
+    private let rows: UnsafeMutablePointer<UInt16>  // the counts of each row's bins
+    private let sums: UnsafeMutablePointer<Int32>  // the counts of each bin in all rows that count
+    private let groups: UnsafeMutablePointer<Int32>  // the sums of 64 neighbouring bins each
 
     init(rowCount: Int) {
         rows = .allocate(capacity: rowCount * Self.binCount)
@@ -30,13 +30,13 @@ struct DelayHistogram: ~Copyable {
     }
 
     /// Adds one to a bin of a row.
-    /// - Parameter counts: true if the row is in the sum.
+    /// - Parameter counts: true if the row is one of those in the sums.
     @_noLocks
     func add(_ bin: Int, row: Int, counts: Bool) {
         let slot = bin & (Self.binCount &- 1)
-        let at = row &* Self.binCount &+ slot
-        guard rows[at] < UInt16.max else { return }
-        rows[at] &+= 1
+        let index = row &* Self.binCount &+ slot
+        guard rows[index] < UInt16.max else { return }
+        rows[index] &+= 1
         if counts { count(slot, 1) }
     }
 
@@ -46,16 +46,16 @@ struct DelayHistogram: ~Copyable {
         var bin = low
         while bin <= high {
             let slot = bin & (Self.binCount &- 1)
-            let at = row &* Self.binCount &+ slot
-            if rows[at] > 0 {
-                if counts { count(slot, 0 &- Int32(rows[at])) }
-                rows[at] = 0
+            let index = row &* Self.binCount &+ slot
+            if rows[index] > 0 {
+                if counts { count(slot, 0 &- Int32(rows[index])) }
+                rows[index] = 0
             }
             bin &+= 1
         }
     }
 
-    /// Moves bins `low ... high` of a row outside the sum to one in it.
+    /// Moves the counts of bins `low ... high` from a row that is not in the sums to a row that is.
     @_noLocks
     func move(from: Int, to: Int, _ low: Int, _ high: Int) {
         var bin = low
@@ -72,7 +72,8 @@ struct DelayHistogram: ~Copyable {
     }
 
     /// Adds up bins from `top` down to `bottom` until they contain more than `allowed`.
-    /// - Returns: the bin that exceeded it, or the one below `bottom`, and the sum of those above it.
+    /// - Returns: the bin with which the sum exceeds `allowed`, or the bin below `bottom` if none does; and the sum of all bins
+    ///   above the returned one.
     @_noLocks
     func descend(from top: Int, to bottom: Int, allowed: Int) -> (bin: Int, above: Int) {
         var bin = top
@@ -91,9 +92,9 @@ struct DelayHistogram: ~Copyable {
         return (bin, above)
     }
 
-    /// Returns the bin, from `top` down to `bottom`, above which more delay saves less than it costs: the minimum of `price` for
-    /// each bin up to it plus one for each packet above it; the lowest of several. One step for each bin, and for 64 empty ones
-    /// together.
+    /// Returns the bin, from `top` down to `bottom`, above which more delay saves less than it costs. The total cost is minimal
+    /// at this bin: `price` for each bin up to it, plus one for each packet above it. Of several such bins it is the lowest.
+    /// Takes one step for each bin, and for 64 empty bins together.
     @_noLocks
     func knee(from top: Int, to bottom: Int, price: Double) -> Int {
         var bin = top

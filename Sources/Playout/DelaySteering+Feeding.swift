@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// The path from the reader through time scaler and resampler.
+/// The path of the sound from the reader through the time scaler and the resampler.
 extension DelaySteering {
     /// Renders one block of the device.
     @_noLocks
@@ -32,7 +32,7 @@ extension DelaySteering {
         scaler.append(count)
     }
 
-    /// Removes or repeats a stretch, as soon as enough is decoded for the longest one.
+    /// Removes or repeats a stretch of sound, as soon as enough is decoded for the longest stretch.
     @_noLocks
     private mutating func stretch(
         _ needed: Int, _ reader: inout StreamReader, _ intake: inout PacketIntake,
@@ -55,8 +55,8 @@ extension DelaySteering {
         }
     }
 
-    /// Decodes ahead, and only packets that arrived; at most one packet more than the block needs.
-    /// - Returns: true if there was any.
+    /// Decodes ahead, only packets that arrived, and at most one packet more than the block needs.
+    /// - Returns: true if any frames were decoded.
     @_noLocks
     private mutating func readAhead(
         _ wanted: Int, _ needed: Int, _ reader: inout StreamReader, _ intake: inout PacketIntake,

@@ -7,7 +7,7 @@ import EarshotAudioDSP
 /// faster by stretches that are repeated or removed.
 ///
 /// All times are seconds of the receiving device's own frame counter, so that a device that drifts, or skips in an xrun, needs no
-/// special case. A fixed depth is followed by the rate alone, by at most 0.9 cents once it is known.
+/// special case. A fixed depth is kept by the rate alone, by at most 0.9 cents once the network is known.
 struct DelaySteering: ~Copyable {
     private(set) var tracker: DelayTracker
     var resampler: Resampler
@@ -15,11 +15,11 @@ struct DelaySteering: ~Copyable {
     var stretchPlan = StretchPlan()
 
     private let configuration: PlayoutConfiguration
-    private let mayFollowBlocks: Bool  // packets and blocks have known places, and the delay is not given
+    private let mayFollowBlocks: Bool  // packets are not decoded ahead, rates are equal, no fixed depth
     private var recovery = RecoveryTracker()
     private var grid = BlockGrid()
 
-    /// The seconds after a restart in which the delay is found, whatever must be skipped for it.
+    /// The seconds after a restart of the stream in which sound may be skipped to reach the target delay.
     private static var timeToSettle: Double { @_noLocks get { 0.1 } }
     /// The seconds until the estimates of drift and minimum delay are trusted.
     private static var learningTime: Double { @_noLocks get { 10 } }
@@ -27,11 +27,11 @@ struct DelaySteering: ~Copyable {
     private static var jumpThreshold: Double { @_noLocks get { 0.120 } }
     /// The seconds of concealment after which a jump is inaudible.
     private static var longConcealment: Double { @_noLocks get { 0.1 } }
-    /// The excess in seconds that is too small for a jump during concealment.
+    /// The maximum excess delay in seconds that is too small for a jump during concealment.
     private static var leastJump: Double { @_noLocks get { 0.000_2 } }
-    /// The seconds in which a small excess falls to a third.
+    /// The seconds in which a small excess delay falls to about a third (1/e).
     private static var timeConstant: Double { @_noLocks get { 2 } }
-    // The limits are parts of the playing speed. They were chosen, not measured;
+    // The following limits are shares of the playing speed. They were chosen, not measured;
     // docs/decisions/inaudible-delay-changes.md names the first two.
 
     /// The slowest speed: 0.5 %, or 8.6 cents, to correct a delay that is too short. A missing millisecond takes 0.2 s: a short
@@ -69,12 +69,12 @@ struct DelaySteering: ~Copyable {
         tracker.set(LatencyProfile(valid: position))
     }
 
-    /// Advances to the time at which a packet arrived that was not recovered.
+    /// Notes the time at which a packet arrived that was not recovered.
     @_noLocks
     mutating func noteTime(_ now: Double) { recovery.add(at: now) }
 
     /// Learns from a packet that was not recovered.
-    /// - Parameter offset: its arrival minus its end on the stream's timeline, in seconds.
+    /// - Parameter offset: the packet's arrival minus its end on the stream's timeline, in seconds.
     @_noLocks
     mutating func add(_ header: PacketHeader, offset: Double, at arrival: Double) {
         if header.endsCongestion { tracker.forgetDelays() }
@@ -84,6 +84,7 @@ struct DelaySteering: ~Copyable {
     }
 
     /// Learns the lateness of a recovered packet.
+    /// - Parameter offset: the arrival of the packet's copy minus the packet's end on the stream's timeline, in seconds.
     @_noLocks
     mutating func addRecovered(offset: Double, at arrival: Double) { recovery.add(recovered: offset, at: arrival) }
 
@@ -95,19 +96,19 @@ struct DelaySteering: ~Copyable {
         grid.reset()
     }
 
-    /// Returns the cursor for the first packet of a stream.
+    /// Returns the reader's first cursor, a frame of the stream, when the first packet has arrived.
     @_noLocks
     func firstCursor(_ header: PacketHeader, arrival: Double, now: Double, frameCount: Int) -> Int {
-        let inHand = max(configuration.initialMargin, tracker.latencyProfile.ceiling / 16)
+        let initialDelay = max(configuration.initialMargin, tracker.latencyProfile.ceiling / 16)
         let delay =
             arrival - Double(header.position) / configuration.streamRate + configuration.margin
-            + (configuration.fixedDepth > 0 ? configuration.fixedDepth : inHand)
+            + (configuration.fixedDepth > 0 ? configuration.fixedDepth : initialDelay)
         return Int((now - delay) * configuration.streamRate) &- resampler.inputNeeded(for: frameCount) &+ scaler.lead
     }
 
     // MARK: Steering
 
-    /// Steers one block.
+    /// Steers the delay for one block: sets the speed, jumps if necessary, and plans stretches.
     @_noLocks
     mutating func steer(
         now: Double, sampleTime: Int64, frameCount: Int, _ reader: inout StreamReader,
@@ -130,7 +131,7 @@ struct DelaySteering: ~Copyable {
         }
         let isConcealing = scaler.lead == 0 && reader.isConcealing
         let isLongConcealment = isConcealing && reader.concealedRunFrames > Int(Self.longConcealment * rate)
-        // Sound that has just started again after a gap drops its excess delay unnoticed.
+        // Just after a restart of the stream a listener does not notice that excess delay is skipped.
         let isSettlingAfterRestart = statistics.restarts > 0 && tracker.age(at: now) < Self.timeToSettle
         let exceedsJumpThreshold =
             fixed == 0 && excess > (isSettlingAfterRestart ? configuration.initialMargin : Self.jumpThreshold)
@@ -155,15 +156,15 @@ struct DelaySteering: ~Copyable {
     @_noLocks
     func position(cursor: Int) -> Double { Double(cursor &- scaler.lead) - resampler.heldFrames }
 
-    /// Returns the stream's frame that `frameCount` output frames from now reach, as a packet offset: a packet with a smaller
-    /// offset is in time, whatever the phase between packets and blocks.
+    /// Returns the offset of a packet that ends with the last stream frame that the next `frameCount` output frames need. A
+    /// packet with a smaller offset is in time, whatever the phase between packets and blocks.
     @_noLocks
     private func offset(at cursor: Int, now: Double, frameCount: Int) -> Double {
         let next = cursor &- scaler.lead
         return now - Double(next &+ resampler.inputNeeded(for: frameCount)) / configuration.streamRate
     }
 
-    /// Returns the delay at which packets up to `wanted` are in time.
+    /// Returns the delay at which packets with offsets up to `wanted` are in time.
     @_noLocks
     private mutating func aim(_ wanted: Double, now: Double, frameCount: Int, hasPlayed: Bool) -> BlockGrid.Aim {
         guard mayFollowBlocks, tracker.latencyProfile.followsBlocks else {

@@ -11,12 +11,12 @@ import CEarshotRealtime
 /// the logarithm of the scale; Martins and Stedinger (2000) reason likewise for floods, where records are as short. Not for the
 /// render thread.
 struct DelayTail {
-    /// The number of runs in the fit: those beyond the depth where it begins.
+    /// The number of runs of late packets in the fit, which are those beyond the fit's smallest depth.
     let runCount: Double
-    private let start: Double  // seconds
+    private let startDepth: Double  // the fit's smallest depth, in seconds
     private var laws: [Law] = []
 
-    /// A shape, a scale in seconds, and their likelihood.
+    /// A Pareto law: shape, scale in seconds, and weight (at first the logarithm of the likelihood).
     private struct Law {
         var shape: Double
         var scale: Double
@@ -30,31 +30,33 @@ struct DelayTail {
         }
     }
 
-    /// The preferred number of runs beyond the threshold, and the minimum.
-    private static let wanted = 30.0
-    private static let needed = 10.0
-    private static let shapes = (0...16).map { Double($0) / 10 - 1 }  // a stride would call fma
-    private static let usualShape = 0.1
-    private static let shapeDeviation = 0.2
+    /// The preferred number of runs in the fit.
+    private static let preferredRunCount = 30.0
+    /// The minimum number of runs in the fit.
+    private static let minimumRunCount = 10.0
+    private static let shapes = (0...16).map { Double($0) / 10 - 1 }  // without `stride`, which would call fma
+    private static let priorShape = 0.1
+    private static let priorShapeDeviation = 0.2
     private static let scaleCount = 40
 
     /// - Parameters:
-    ///   - runs: the runs of late packets at each depth.
-    ///   - depths: in seconds, ascending.
+    ///   - runs: the number of runs of late packets at each depth.
+    ///   - depths: the depths in seconds, ascending.
     /// - Returns: nil if there are too few runs at all depths.
     init?(runs: [Double], depths: [Double]) {
         guard
-            let first = runs.lastIndex(where: { $0 >= Self.wanted }) ?? runs.lastIndex(where: { $0 >= Self.needed }),
+            let first = runs.lastIndex(where: { $0 >= Self.preferredRunCount })
+                ?? runs.lastIndex(where: { $0 >= Self.minimumRunCount }),
             first + 1 < depths.count
         else { return nil }
-        (runCount, start) = (runs[first], depths[first])
+        (runCount, startDepth) = (runs[first], depths[first])
         let excesses = depths[first...].map { $0 - depths[first] }
-        let counts = (first..<runs.count).map { at in
-            max(0, runs[at] - (at + 1 < runs.count ? runs[at + 1] : 0))
+        let counts = (first..<runs.count).map { index in
+            max(0, runs[index] - (index + 1 < runs.count ? runs[index + 1] : 0))
         }
         for shape in Self.shapes {
             for step in 0..<Self.scaleCount {
-                // From a tenth of the first step to ten times it, by equal ratios.
+                // Scales from a tenth of the first excess to ten times that excess, in equal ratios.
                 let scale = excesses[1] * earshot_pow(10, 2 * Double(step) / Double(Self.scaleCount - 1) - 1)
                 var law = Law(shape: shape, scale: scale, weight: 0)
                 law.weight = Self.logLikelihood(of: law, excesses, counts)
@@ -68,19 +70,19 @@ struct DelayTail {
         laws.removeAll { $0.weight < 1e-6 }
     }
 
-    /// Returns the expected runs beyond a depth in seconds, in as much time as the observation.
+    /// Returns the expected number of runs beyond a depth in seconds, in as much time as was observed.
     func runs(beyond depth: Double) -> Double {
-        runCount * laws.reduce(0) { $0 + $1.weight * $1.share(beyond: max(0, depth - start)) }
+        runCount * laws.reduce(0) { $0 + $1.weight * $1.share(beyond: max(0, depth - startDepth)) }
     }
 
     private static func logLikelihood(of law: Law, _ excesses: [Double], _ counts: [Double]) -> Double {
-        let unusual = (law.shape - usualShape) / shapeDeviation
+        let unusual = (law.shape - priorShape) / priorShapeDeviation
         var sum = -unusual * unusual / 2
-        var beyond = 1.0
-        for (at, count) in counts.enumerated() {
-            let next = at + 1 < excesses.count ? law.share(beyond: excesses[at + 1]) : 0
-            if count > 0 { sum += count * earshot_log(max(1e-12, beyond - next)) }
-            beyond = next
+        var shareBeyond = 1.0
+        for (index, count) in counts.enumerated() {
+            let next = index + 1 < excesses.count ? law.share(beyond: excesses[index + 1]) : 0
+            if count > 0 { sum += count * earshot_log(max(1e-12, shareBeyond - next)) }
+            shareBeyond = next
         }
         return sum
     }

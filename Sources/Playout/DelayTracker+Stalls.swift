@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DelayTracker {
-    /// The seconds for which a single stall of its size is remembered.
+    /// The seconds for which a fault is remembered, a stall that is the only one of its size.
     private static var faultMemory: Double { @_noLocks get { 12 } }
-    /// The maximum seconds from the first late packet of a stall to the last; longer is a change for the worse.
+    /// The maximum seconds from the first late packet of a stall to the last, or three packets if they are longer. A longer run
+    /// is a lasting change of the network.
     private static var longestRun: Double { @_noLocks get { 0.06 } }
 
     /// Returns true if a late packet belongs to a stall, whose packets arrive together when it ends.
@@ -27,7 +28,7 @@ extension DelayTracker {
         isStale = true
     }
 
-    /// Ends the open stall: stores it as a fault if no delay of its size is known, otherwise counts it.
+    /// Ends the open stall: stores the stall as a fault if no known delay is half as long, otherwise counts its packets.
     @_noLocks
     mutating func endStall() {
         let size = openStall.most - least

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DelayTracker {
-    /// The minimum windows without a long delay after which a spell of them has ended: half of the memory.
+    /// The minimum number of windows without a long delay after which a spell of long delays has ended: half of the memory.
     private static var shortestCalm: Int { @_noLocks get { 8 } }
-    /// The minimum long delays in a spell; the absence of fewer means nothing.
+    /// The number of windows with long delays that must be exceeded in a spell: the absence of so few means nothing.
     private static var leastLongCount: Int { @_noLocks get { 5 } }
-    /// The factor by which the calm must exceed the longest interval between long delays.
+    /// The minimum ratio of the windows without long delays to the longest interval between two windows with long delays.
     private static var calmFactor: Int { @_noLocks get { 3 } }
-    /// The mean number of further packets in an arrival from which a sender counts as one that collects packets.
+    /// The mean number of packets that arrive together with another one, above which the sender is taken to collect packets.
     private static var gatheringShare: Double { @_noLocks get { 0.6 } }
-    /// The maximum seconds of a sender's collecting that the bound allows.
+    /// The maximum seconds that ``bound`` adds for a sender that collects packets.
     private static var longestGathering: Double { @_noLocks get { 0.2 } }
     /// The seconds of delay below which nothing is forgotten early.
     private static var leastForgettableDelay: Double { @_noLocks get { 0.004 } }
-    /// The bin above the least in which all later packets are counted; the others are room for a lower least.
+    /// The bin, counted from that of the least level, in which all later packets are counted; the bins beyond are room for a
+    /// lower least level.
     private static var lastBin: Int { @_noLocks get { 3_900 } }
 
-    /// The maximum seconds of the delay above the least: the ceiling, plus the sound that the sender collects before it sends.
+    /// The maximum seconds of the target above the least level: the ceiling, plus the sound that the sender collects before it
+    /// sends.
     var bound: Double {
         @_noLocks @inline(__always) get {
             let gathered = groupCount > 0 ? Double(packetCount) / Double(groupCount) - 1 : 0
@@ -41,21 +43,21 @@ extension DelayTracker {
         if isStale { update() }
         guard target - least > Self.leastForgettableDelay else { return }
         let long = least + (target - least) / 2
-        var (longCount, calm, kept) = (0, 0, 0)
-        var (run, widest) = (0, 1)
+        var (longCount, calm, keptWindows) = (0, 0, 0)
+        var (gap, maxGap) = (0, 1)
         for age in 0..<windows.count {
             let window = windows[age]
             if window.pointee.isEmpty { continue }
-            run &+= 1
+            gap &+= 1
             guard window.pointee.most > long else { continue }
-            if longCount == 0 { (calm, kept) = (run &- 1, age) } else { widest = max(widest, run) }
+            if longCount == 0 { (calm, keptWindows) = (gap &- 1, age) } else { maxGap = max(maxGap, gap) }
             longCount &+= 1
-            run = 0
+            gap = 0
         }
-        guard longCount > Self.leastLongCount, calm >= Self.shortestCalm, calm >= Self.calmFactor &* widest else {
+        guard longCount > Self.leastLongCount, calm >= Self.shortestCalm, calm >= Self.calmFactor &* maxGap else {
             return
         }
-        while windows.count > kept { removeOldest() }
+        while windows.count > keptWindows { removeOldest() }
     }
 
     /// Removes windows that are too old.
@@ -87,7 +89,7 @@ extension DelayTracker {
         isStale = true
     }
 
-    /// Forgets all previous packets, because the bins of a packet as early as this one would overlap with theirs.
+    /// Forgets all previous packets, because their bins would overlap with that of a packet so early.
     @_noLocks
     private mutating func beginLower(_ level: Double, at now: Double) {
         while windows.count > 0 { removeOldest() }
@@ -100,15 +102,16 @@ extension DelayTracker {
     @_noLocks @inline(__always)
     private func bin(_ level: Double) -> Int {
         let x = (level - zero) / DelayHistogram.binWidth
-        let whole = Int(x)
-        return Double(whole) > x ? whole &- 1 : whole
+        let truncated = Int(x)
+        return Double(truncated) > x ? truncated &- 1 : truncated
     }
 
     /// Returns the bin of a level, clamped to the last one in use.
     @_noLocks @inline(__always)
     func cappedBin(_ level: Double) -> Int { min(bin(level), bin(least) &+ Self.lastBin) }
 
-    /// Finds the least level, and the one with the allowed share above it, or the knee above that.
+    /// Finds the least level in the windows, the latest one, and the target: the level with the allowed share of packets above,
+    /// or for a fast profile the knee at or above that level.
     @_noLocks
     mutating func update() {
         var (lowest, highest) = (Double.infinity, -Double.infinity)
@@ -126,19 +129,20 @@ extension DelayTracker {
         least = lowest
         latest = highest
         let top = min(highest, least + bound)
-        let from = min(high, bin(top))
-        let packets = histogram.descend(from: from, to: low, allowed: .max &- 1).above
-        let beyond = histogram.descend(from: high, to: from &+ 1, allowed: .max &- 1).above
-        // Packets beyond `top` are late in any case. If they alone exceed `lateShare`, the others get only a quarter of it.
+        let topBin = min(high, bin(top))
+        let packets = histogram.descend(from: topBin, to: low, allowed: .max &- 1).above
+        let packetsBeyond = histogram.descend(from: high, to: topBin &+ 1, allowed: .max &- 1).above
+        // Packets beyond `top` are late in any case. If they alone exceed `lateShare`, only a quarter of `lateShare` of the other
+        // packets may be late.
         let share =
-            Double(beyond) > latencyProfile.lateShare * Double(packets)
+            Double(packetsBeyond) > latencyProfile.lateShare * Double(packets)
             ? latencyProfile.lateShare / 4 : latencyProfile.lateShare
         let allowed = Int(share * Double(packets))
-        var found = histogram.descend(from: from, to: low, allowed: allowed).bin
+        var goal = histogram.descend(from: topBin, to: low, allowed: allowed).bin
         if latencyProfile.delayPerSavedPacket > 0 {
-            found = histogram.knee(
-                from: from, to: max(low, found), price: DelayHistogram.binWidth / latencyProfile.delayPerSavedPacket)
+            goal = histogram.knee(
+                from: topBin, to: max(low, goal), price: DelayHistogram.binWidth / latencyProfile.delayPerSavedPacket)
         }
-        target = max(least, min(top, zero + Double(found &+ 1) * DelayHistogram.binWidth))
+        target = max(least, min(top, zero + Double(goal &+ 1) * DelayHistogram.binWidth))
     }
 }

@@ -7,49 +7,49 @@
 /// is the network. Offsets with the drift removed are *levels*: packets that waited nowhere have equal ones.
 ///
 /// Levels are counted in a histogram of the last 6 to 60 s (``LatencyProfile/memory``), in sixteen windows of which the oldest is
-/// removed when the next begins. A spell of long delays that ended half of that time ago is removed at once, unless the profile is
-/// safer than `talk`. The wanted delay is the smallest with the profile's share of later packets; for a profile faster than `talk`
-/// the knee above it (``LatencyProfile/delayPerSavedPacket``). Packets beyond the profile's ceiling, which no allowed delay would
-/// save, are left out.
+/// removed when the next begins. A spell of long delays that ended half of that time ago is removed at once, unless the profile
+/// is safer than `talk`. The wanted delay is the smallest with the profile's share of later packets; for a profile faster than
+/// `talk` the knee above it (``LatencyProfile/delayPerSavedPacket``). Packets beyond the profile's ceiling, which no allowed
+/// delay would save, are left out.
 ///
 /// A run of packets beyond the delay is a *stall*. One that is more than twice as late as anything known is a fault, which does
-/// not lengthen the delay; if a similar one follows within 12 s, both count. Its memory is fixed, and its work for a packet
-/// bounded; everything except `init` is safe on the render thread. Functions that read a few values are inlined: a call would
-/// copy the whole tracker.
+/// not lengthen the delay; if a similar one follows within 12 s, both count. The tracker's memory is fixed, and its work for a
+/// packet bounded; everything except `init` is safe on the render thread. Functions that read a few values are inlined: a call
+/// would copy the whole tracker.
 struct DelayTracker: ~Copyable {
-    /// The share of late packets, and the ceiling.
+    /// The profile, with the allowed share of late packets and the ceiling of the delay.
     private(set) var latencyProfile: LatencyProfile
-    /// The glitches that each depth would have had.
+    /// The forecast of the glitches at each depth of the jitter buffer.
     private(set) var forecast = PlayoutForecast()
     private(set) var estimator = DriftEstimator()
 
     let histogram = DelayHistogram(rowCount: DelayWindows.capacity + 2)
     var windows = DelayWindows()
-    /// The current run of late packets, which is not in the sum.
+    /// The current run of late packets, which are not in the histogram's sums.
     var openStall = DelayWindow(row: DelayWindows.capacity)
-    /// The stall that was stored as a fault, which is not in the sum.
+    /// The stall that was stored as a fault, whose packets are not in the histogram's sums.
     var fault = DelayWindow(row: DelayWindows.capacity + 1)
     var packetCount = 0  // of all windows
-    var groupCount = 0
+    var groupCount = 0  // groups of packets that arrived together, in all windows
     var zero = 0.0  // the level at which bin 0 begins
-    var least = 0.0  // level
-    var target = 0.0
-    var latest = 0.0  // level of the latest that counts
-    var isStale = true  // packets came since both were found
-    var knownSince = 0.0
-    private var carried = 0.0  // seconds from offsets to levels, at `carriedAt`
+    var least = 0.0  // the least level in the windows
+    var target = 0.0  // the level that the delay must reach
+    var latest = 0.0  // the level of the latest packet that counts
+    var isStale = true  // packets came since `least` and `target` were found
+    var knownSince = 0.0  // the arrival of the first known packet
+    private var carried = 0.0  // levels minus offsets in seconds, at the time `carriedAt`
     private var carriedAt = 0.0
     private var lastArrival = -Double.infinity
-    private var beyondSince = Double.infinity
+    private var beyondSince = Double.infinity  // since when all packets exceed the bound
     private var hasBegun = false
-    private var hasRestarted = false  // there was another beginning before
+    private var hasRestarted = false  // an earlier stream has ended
 
     init(latencyProfile: LatencyProfile) { self.latencyProfile = latencyProfile }
 
     /// The sender's clock relative to the receiver's: +10e-6 is a sender 10 ppm fast.
     var drift: Double { @_noLocks @inline(__always) get { estimator.drift } }
 
-    /// Changes the share of late packets and the ceiling from the next packet on.
+    /// Changes the share of late packets, the ceiling and the memory, from the next ``range(at:)`` on.
     @_noLocks
     mutating func set(_ profile: LatencyProfile) {
         latencyProfile = profile
@@ -58,8 +58,8 @@ struct DelayTracker: ~Copyable {
 
     /// Learns the offset of a packet.
     /// - Parameters:
-    ///   - now: its arrival on the receiver's device clock, in seconds.
-    ///   - duration: its seconds of sound.
+    ///   - now: the packet's arrival on the receiver's device clock, in seconds.
+    ///   - duration: the seconds of sound in the packet.
     @_noLocks
     mutating func add(offset: Double, at now: Double, duration: Double) {
         let before = drift
@@ -97,7 +97,8 @@ struct DelayTracker: ~Copyable {
         return (least - carry, target - carry)
     }
 
-    /// The seconds of the longest recent packet: its first frame is older than its offset by that.
+    /// The seconds of sound in the longest recent packet. Offsets refer to a packet's end; its first frame is older by its
+    /// length.
     var packetLength: Double {
         @_noLocks @inline(__always) get {
             max(windows.newest.pointee.packetLength, windows.count > 1 ? windows[1].pointee.packetLength : 0)
@@ -119,7 +120,7 @@ struct DelayTracker: ~Copyable {
         return distance > Self.foreignDistance || distance < 0 - Self.foreignDistance
     }
 
-    /// Forgets the delays and the line of the drift; the rate and the forecast stay.
+    /// Forgets the delays and the points from which the drift is learned; the drift and the forecast stay.
     @_noLocks
     mutating func reset() {
         forget()
@@ -129,17 +130,17 @@ struct DelayTracker: ~Copyable {
         hasRestarted = true
     }
 
-    /// Forgets the delays, which were those of a full link; the next packet is a new beginning.
+    /// Forgets the delays, which were those of a link that was too slow; the next packet is a new beginning.
     @_noLocks
     mutating func forgetDelays() { forget() }
 
-    /// The seconds between offsets that no network explains: the sender has restarted.
+    /// The maximum seconds between two offsets that a network explains; beyond that the sender has restarted.
     private static var foreignDistance: Double { @_noLocks get { 2 } }
     /// The seconds by which a changed drift may shift a window's levels before the window is removed.
     private static var largestTurn: Double { @_noLocks get { 0.000_5 } }
     /// The share of a packet's duration within which packets count as arriving together.
     private static var togetherShare: Double { @_noLocks get { 0.25 } }
-    /// The seconds in which every packet counts, as too little is known.
+    /// The seconds after a beginning in which packets of a stall count too, as too little is known.
     private static var beginning: Double { @_noLocks get { 3 } }
     /// The seconds without a packet below the bound after which the network's path must have changed.
     private static var pathTimeout: Double { @_noLocks get { 0.5 } }

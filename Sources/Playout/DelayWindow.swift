@@ -3,15 +3,15 @@
 /// The levels of packets that arrived in one period; ``DelayHistogram`` counts them in a separate row.
 struct DelayWindow: BitwiseCopyable {
     let row: Int
-    var start = 0.0
-    var least = Double.infinity  // level
-    var most = -Double.infinity
-    var low = Int.max  // bins
-    var high = Int.min
-    var count = 0  // packets, with those put aside
-    var groups = 0  // of packets that came at once
-    var packetLength = 0.0  // seconds of the longest
-    var turned = 0.0  // seconds by which the levels in it are off, as the drift was found to be another
+    var start = 0.0  // seconds
+    var least = Double.infinity  // the least level, in seconds
+    var most = -Double.infinity  // the greatest level, in seconds
+    var low = Int.max  // the lowest bin in use
+    var high = Int.min  // the highest bin in use
+    var count = 0  // packets, with those of stalls that are not counted in the histogram
+    var groups = 0  // the number of groups of packets that arrived together
+    var packetLength = 0.0  // the seconds of sound in the longest packet
+    var turned = 0.0  // the seconds by which the bins are wrong, because the drift was corrected later
 
     @_noLocks
     init(row: Int) { self.row = row }

@@ -6,7 +6,7 @@ struct DelayWindows: ~Copyable {
 
     private(set) var count = 0
     private var newestIndex = 0
-    private let memory: UnsafeMutablePointer<DelayWindow>  // to read one element of an inline array copies all
+    private let memory: UnsafeMutablePointer<DelayWindow>  // reading an element of an InlineArray would copy all
 
     init() {
         memory = .allocate(capacity: 16)

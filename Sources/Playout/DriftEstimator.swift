@@ -20,12 +20,12 @@ struct DriftEstimator: BitwiseCopyable {
         var offset = 0.0
     }
     private struct Line: BitwiseCopyable {
-        var time = 0.0  // means of the points
-        var offset = 0.0
+        var time = 0.0  // the mean of the points' times
+        var offset = 0.0  // the mean of the points' offsets
         var slope = 0.0
-        var timeSquared = 0.0  // sum, from the mean
+        var timeSquared = 0.0  // the sum of the squared times, from their mean
         var variance = 0.0  // of the points from the line
-        var deviation = 0.0
+        var deviation = 0.0  // the root of `variance`
 
         @_noLocks init() {}
 
@@ -34,25 +34,26 @@ struct DriftEstimator: BitwiseCopyable {
     }
     private var points = InlineArray<32, Point>(repeating: Point())
     private var count = 0
-    private var span = 0.5
-    private var present = Point()
+    private var span = 0.5  // the seconds that a point covers
+    private var present = Point()  // the least offset since `presentStart`
     private var presentStart = 0.0
-    private var isEmpty = true
-    private var keptDrift = 0.0  // drift when the line began anew
+    private var isEmpty = true  // no packet has come
+    private var keptDrift = 0.0  // the drift when the line began anew
     private var line = Line()
-    private var strayCount = 0
+    private var strayCount = 0  // successive points far off the line
     private var isLineKnown = false
 
     private static var capacity: Int { @_noLocks get { 32 } }
     private static var longestSpan: Double { @_noLocks get { 8 } }
-    /// The assumed drift of two clocks before anything is known, which is followed without proof.
-    private static var prior: Double { @_noLocks get { 200e-6 } }
-    private static var usual: Double { @_noLocks get { 1e-3 } }
-    /// The maximum drift. Beyond ``usual`` it is not a clock but a sender that does not keep its nominal rate; it is followed
-    /// once proven.
-    private static var greatest: Double { @_noLocks get { 0.09 } }
+    /// The assumed standard deviation of the drift between two clocks, before anything is known.
+    private static var priorDeviation: Double { @_noLocks get { 200e-6 } }
+    /// The maximum drift that is followed without proof.
+    private static var usualLimit: Double { @_noLocks get { 1e-3 } }
+    /// The maximum drift. A drift beyond ``usualLimit`` is not that of a clock, but of a sender that does not keep its nominal
+    /// rate; it is followed once proven.
+    private static var greatestDrift: Double { @_noLocks get { 0.09 } }
     /// The seconds for which a line must have held to be proven.
-    private static var proof: Double { @_noLocks get { 15 } }
+    private static var proofTime: Double { @_noLocks get { 15 } }
 
     /// Adds a packet's offset in seconds at `time` on the receiver's clock. Returns true if ``drift`` changed.
     @_noLocks
@@ -75,7 +76,7 @@ struct DriftEstimator: BitwiseCopyable {
         return keep(finished)
     }
 
-    /// Forgets the line; the rate stays until there is another.
+    /// Forgets the points and their line; the drift stays until there is a new line.
     @_noLocks
     mutating func restart() {
         let drift = drift
@@ -97,16 +98,16 @@ struct DriftEstimator: BitwiseCopyable {
             strayCount = residual > limit || residual < 0 - limit ? strayCount &+ 1 : 0
             if strayCount > 0 {
                 if strayCount < 3 { return false }
-                begin(keeping: 1)  // the others may lie on the way from the old line to the new
+                begin(keeping: 1)  // earlier points may lie between the old line and the new one
             }
         }
         return estimate()
     }
 
-    /// Restarts the line from its last points. Keeps the rate if it was based on enough of them.
+    /// Restarts the line from its last `number` points. The present drift is kept if the points spanned the seconds of a proof.
     @_noLocks
     private mutating func begin(keeping number: Int) {
-        if points[count &- 1].time - points[0].time >= Self.proof { keptDrift = drift }
+        if points[count &- 1].time - points[0].time >= Self.proofTime { keptDrift = drift }
         dropFirst(count &- number)
         isLineKnown = false
         strayCount = 0
@@ -160,19 +161,19 @@ struct DriftEstimator: BitwiseCopyable {
         guard count >= 6 else { return false }
         line = fit(from: 0)
         if count >= 8, line.deviation > 0.001 + 3 * fit(from: count / 2).deviation {
-            begin(keeping: count &- count / 2)  // something changed meanwhile
+            begin(keeping: count &- count / 2)  // the network, or a clock, has changed meanwhile
             return false
         }
         isLineKnown = true
         let length = points[count &- 1].time - points[0].time
         let shift = 0.0005 / length
         let variance = line.variance / line.timeSquared + shift * shift
-        let weight = Self.prior * Self.prior / (Self.prior * Self.prior + variance)
-        let isFar = line.slope > Self.usual || line.slope < 0 - Self.usual
-        let isProven = isFar && length >= Self.proof && line.deviation < 0.005
+        let weight = Self.priorDeviation * Self.priorDeviation / (Self.priorDeviation * Self.priorDeviation + variance)
+        let isFar = line.slope > Self.usualLimit || line.slope < 0 - Self.usualLimit
+        let isProven = isFar && length >= Self.proofTime && line.deviation < 0.005
         // Without proof the drift is within the usual range, or between it and what was proven before.
-        let least = isProven ? 0 - Self.greatest : min(0 - Self.usual, keptDrift)
-        let greatest = isProven ? Self.greatest : max(Self.usual, keptDrift)
+        let least = isProven ? 0 - Self.greatestDrift : min(0 - Self.usualLimit, keptDrift)
+        let greatest = isProven ? Self.greatestDrift : max(Self.usualLimit, keptDrift)
         let old = drift
         drift = max(least, min(greatest, isProven ? 0 - line.slope : keptDrift - (line.slope + keptDrift) * weight))
         return drift != old

@@ -2,17 +2,17 @@
 
 /// The expected glitches a minute, and the basis of the estimate.
 package enum GlitchRate: Hashable, Sendable {
-    /// Five or more were observed.
+    /// The observed rate: five or more glitches were observed.
     case seen(Double)
-    /// Fewer were observed: the rate is that of the tail of those at smaller depths (see ``perMinute``), limited to what so few
-    /// may mean: the exact bounds of a Poisson count with 5 % on either side (Garwood 1936).
+    /// The extrapolated rate, as fewer than five glitches were observed. It follows from the glitches at smaller depths (see
+    /// ``perMinute``), and lies within the exact bounds of a Poisson count, with 5 % on either side (Garwood 1936).
     case extrapolated(Double)
-    /// They are too rare for an estimate: this is an upper bound.
+    /// An upper bound of the rate, as glitches are too rare for an estimate; infinite without an observation.
     case fewerThan(Double)
 
-    /// The rate, or its upper bound. An extrapolated rate is within a factor of 3 of the truth in about four of five cases, if
-    /// delays follow one law; a rare event with a law of its own, such as a scan for networks every five minutes, cannot be
-    /// predicted from a minute.
+    /// The glitches a minute, or their upper bound. An extrapolated rate is within a factor of 3 of the truth in about four of
+    /// five cases, if delays follow one law; a rare event with a law of its own, such as a scan for networks every five minutes,
+    /// cannot be predicted from a minute.
     package var perMinute: Double {
         switch self {
         case .seen(let rate), .extrapolated(let rate), .fewerThan(let rate): rate
@@ -31,7 +31,7 @@ extension GlitchRate: CustomStringConvertible {
         }
     }
 
-    /// Rounds to two significant digits, upwards if that would give 0.
+    /// Returns a number as text: without decimals from 10 on, with one from 1 on, otherwise with two; at least 0.01.
     static func short(_ number: Double) -> String {
         if number >= 10 { return "\(Int(number.rounded()))" }
         let scale = number >= 1 ? 10.0 : 100.0
@@ -43,15 +43,16 @@ extension GlitchRate: CustomStringConvertible {
 }
 
 extension GlitchRate {
-    /// The number of runs that suffice.
+    /// The minimum number of observed runs of late packets for which the observed rate is taken.
     private static let enough = 5.0
     /// The lower bounds of the mean for a Poisson count of 0 to 4.
-    private static let least = [0, 0.051, 0.355, 0.818, 1.366]
-    private static let most = [2.996, 4.744, 6.296, 7.754, 9.154]
+    private static let leastMeans = [0, 0.051, 0.355, 0.818, 1.366]
+    /// The upper bounds of the mean for a Poisson count of 0 to 4.
+    private static let greatestMeans = [2.996, 4.744, 6.296, 7.754, 9.154]
 
     /// Returns the rates at ascending depths, none greater than the previous one.
     /// - Parameters:
-    ///   - runs: the observed runs of late packets at each depth.
+    ///   - runs: the observed number of runs of late packets at each depth.
     ///   - seconds: the time of the observation.
     static func rates(runs: [Double], depths: [Double], seconds: Double) -> [GlitchRate] {
         guard seconds > 0 else { return depths.map { _ in .fewerThan(.infinity) } }
@@ -65,11 +66,11 @@ extension GlitchRate {
             }
             let few = min(4, Int(count.rounded()))
             guard let tail else {
-                greatest = min(greatest, most[few])
+                greatest = min(greatest, greatestMeans[few])
                 return .fewerThan(greatest * perRun)
             }
-            greatest = min(greatest, most[few], max(least[few], tail.runs(beyond: depth)))
-            // Not below one run divided by the number of runs in the fit.
+            greatest = min(greatest, greatestMeans[few], max(leastMeans[few], tail.runs(beyond: depth)))
+            // An estimate is not below one run divided by the number of runs in the fit.
             let bound = 1 / tail.runCount
             return greatest < bound ? .fewerThan(bound * perRun) : .extrapolated(greatest * perRun)
         }

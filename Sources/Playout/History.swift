@@ -5,13 +5,13 @@ import EarshotAudioBase
 /// The last played frames in contiguous memory: a window that slides through a longer buffer, so that a block copies only its own
 /// frames and the window is moved back now and then.
 struct History: ~Copyable {
-    /// The frames of each channel, the newest last; silence before the first.
+    /// The number of frames in the window; before the first played frame there is silence.
     let frameCount: Int
 
     private let memory: AudioBuffer
     private let channels: Channels  // of `memory`
     private let capacity: Int
-    private var end: Int
+    private var end: Int  // the index after the newest frame
 
     init(channelCount: Int, frameCount: Int) {
         self.frameCount = frameCount
@@ -21,7 +21,7 @@ struct History: ~Copyable {
         end = frameCount
     }
 
-    /// The frames of a channel; valid until the next ``append(_:offset:frameCount:)``.
+    /// The window's frames of a channel, the newest last; valid until the next ``append(_:offset:frameCount:)``.
     @_noLocks
     subscript(channel: Int) -> UnsafeMutablePointer<Float> { channels[channel] + (end &- frameCount) }
 
@@ -30,9 +30,9 @@ struct History: ~Copyable {
     mutating func append(_ played: Channels, offset: Int, frameCount added: Int) {
         let count = min(added, frameCount)
         if end &+ count > capacity {
-            let kept = frameCount &- count
-            for c in 0..<channels.count { moveSamples(channels[c], channels[c] + (end &- kept), kept) }
-            end = kept
+            let keptFrames = frameCount &- count
+            for c in 0..<channels.count { moveSamples(channels[c], channels[c] + (end &- keptFrames), keptFrames) }
+            end = keptFrames
         }
         let from = offset &+ added &- count
         for c in 0..<channels.count { copySamples(channels[c] + end, played[c] + from, count) }

@@ -5,12 +5,12 @@ import EarshotAudioBase
 
 /// The packets that wait for their time, by sequence number. For the render thread alone.
 struct JitterBuffer: ~Copyable {
-    /// The number of slots; sequence numbers this far apart share one.
+    /// The number of slots; sequence numbers this far apart share a slot.
     let capacity: Int
     /// The greatest sequence number stored since the last ``removeAll()``.
     private(set) var highest = -1
 
-    private let headers: UnsafeMutablePointer<PacketHeader>  // sequence -1: the slot is free
+    private let headers: UnsafeMutablePointer<PacketHeader>  // a sequence number of -1 means a free slot
     private let payloads: UnsafeMutableRawPointer
     private let payloadCapacity: Int
 

@@ -20,11 +20,12 @@ public struct LatencyProfile: Hashable, Sendable, BitwiseCopyable {
     @_noLocks
     init(valid position: Double) { self.position = position }
 
-    /// For making music together: 1 % of the packets may be late, at most 15 ms.
+    /// For making music together: 1 % of the packets may be late; at most 15 ms of jitter are compensated.
     public static var sing: LatencyProfile { @_noLocks get { LatencyProfile(valid: 0) } }
-    /// For conversation: 0.3 % of the packets may be late, at most 80 ms.
+    /// For conversation: 0.3 % of the packets may be late; at most 80 ms of jitter are compensated.
     public static var talk: LatencyProfile { @_noLocks get { LatencyProfile(valid: 0.5) } }
-    /// For listening and recording: 0.02 % of the packets may be late, at most 500 ms.
+    /// For listening and recording: 0.02 % of the packets may be late; at most 500 ms of jitter are
+    /// compensated.
     public static var listen: LatencyProfile { @_noLocks get { LatencyProfile(valid: 1) } }
 
     /// The presets by name, from fast to safe.
@@ -38,13 +39,13 @@ public struct LatencyProfile: Hashable, Sendable, BitwiseCopyable {
     /// The maximum seconds of jitter that playout compensates.
     package var ceiling: Double { @_noLocks get { between(0.015, 0.080, 0.500) } }
 
-    /// The seconds of observation: enough packets to know the share, few enough to forget soon.
+    /// The seconds for which delays are remembered: enough packets to know the share of late ones, few enough to forget soon.
     var memory: Double { @_noLocks get { between(6, 12, 60) } }
 
     /// The seconds of delay that saving one more packet in the memory is worth. The allowed share is a bound: 1 % of short
     /// packets are hundreds of gaps a minute, and where the distribution of delays ends abruptly slightly more delay saves them
-    /// all. From `talk` on it is 0, as few are left. A millisecond is what stalls of up to 5 ms, ten a second, need for 3
-    /// unrepaired losses a minute (`scripts/bench playout lab`, stall5).
+    /// all. From `talk` on the value is 0, as few gaps are left. A millisecond is what stalls of up to 5 ms, ten a second, need
+    /// for 3 unrepaired losses a minute (`scripts/bench playout lab`, stall5).
     var delayPerSavedPacket: Double { @_noLocks get { 0.001 * max(0, min(1, 2 - 4 * position)) } }
 
     /// Returns true if an ended spell of long delays is forgotten early: up to `talk`, as for safer profiles delay costs little.

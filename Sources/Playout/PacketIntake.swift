@@ -19,8 +19,8 @@ struct PacketIntake: ~Copyable {
 
     // MARK: Queue
 
-    /// Returns the oldest packet's slot in the queue; nil if none arrived before the cycle began. If pulled in time, all packets
-    /// did.
+    /// Returns the oldest packet's slot in the queue; nil if the queue is empty. If cycles are pulled later than they happened,
+    /// also nil if the packet arrived after the cycle began.
     @_noLocks
     func arrivedSlot(by cycle: HostTime) -> Int? {
         guard let slot = queue.first else { return nil }
@@ -38,7 +38,7 @@ struct PacketIntake: ~Copyable {
     @_noLocks
     func removeFirstSlot() { queue.removeFirst() }
 
-    /// Publishes the depth and the drift for the media thread.
+    /// Publishes the playout's depth, its limit and the drift for the media thread.
     @_noLocks
     func publish(_ statistics: PlayoutStatistics, drift: Double) {
         queue.publish(hold: statistics.depth, limit: statistics.depthLimit, drift: drift)
@@ -53,7 +53,7 @@ struct PacketIntake: ~Copyable {
     @_noLocks
     mutating func removeAll() { buffer.removeAll() }
 
-    /// Stores a packet that is not late. After an outage longer than the buffer it drops the packets before it.
+    /// Stores a packet that is not late. After an outage longer than the buffer, drops all packets before this packet.
     @_noLocks
     mutating func insert(_ header: PacketHeader, slot: Int, _ statistics: inout PlayoutStatistics) {
         if header.sequence >= nextSequence &+ buffer.capacity {
@@ -84,8 +84,8 @@ struct PacketIntake: ~Copyable {
     @_noLocks
     mutating func advance() { nextSequence &+= 1 }
 
-    /// Advances to the next packet that arrived.
-    /// - Returns: the number of packets skipped; nil if none arrived.
+    /// Advances to the next packet that is in the buffer.
+    /// - Returns: the number of missing packets skipped; nil if the buffer has no later packet.
     @_noLocks
     mutating func skipMissing() -> Int? {
         guard let present = buffer.first(from: nextSequence) else { return nil }

@@ -9,22 +9,23 @@ import Synchronization
 public struct PacketHeader: BitwiseCopyable, Sendable {
     /// The unwrapped sequence number; not negative.
     public var sequence: Int
-    /// The unwrapped position of its first frame on the stream's timeline, at the stream's rate.
+    /// The unwrapped position of the packet's first frame on the stream's timeline, at the stream's rate.
     public var position: Int
-    /// The number of frames.
+    /// The number of frames in the packet.
     public var frameCount: Int
-    /// The bytes of the payload.
+    /// The number of bytes in the payload.
     public var byteCount: Int
-    /// The host time at which it was ready for playing.
+    /// The host time at which the packet was ready for playing.
     public var arrival: HostTime
     /// True if the sender has started, or restarted: positions before and after are unrelated.
     public var startsStream: Bool
-    /// True if it was recovered from another packet or retransmitted, so that its arrival does not show the network's delay.
+    /// True if the packet was recovered from another packet or retransmitted, so that its arrival does not show the network's
+    /// delay.
     public var isRecovered: Bool
-    /// True if it was recovered on request: playout does not wait for such packets.
+    /// True if the packet was recovered on request: playout does not wait for such packets.
     public var wasRequested: Bool
 
-    /// True if it is in the fallback codec (``PlayoutConfiguration/fallback``).
+    /// True if the packet is in the fallback codec (``PlayoutConfiguration/fallback``).
     public var isFallbackCodec = false
     /// True if a link that was too slow has recovered, so that playout must ignore earlier delays.
     public var endsCongestion = false
@@ -50,13 +51,13 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
 ///
 /// A full queue drops and counts packets: the callback has stopped, and the queued ones are already stale.
 ///
-/// It is the single input of a stream: the queue of a second listener (``second``) gets each packet too.
+/// The queue is the single input of a stream: the queue of a second listener (``second``) gets each packet too.
 public final class PacketQueue: @unchecked Sendable {  // `second` is the media thread's; the rest is constant or atomic
     let storage: Storage
     private let rejected = Atomic<Int>(0)
 
-    /// The queue of a second playout of the same packets, independent of the room in this one; its overruns affect only it. Nil
-    /// for none. For the media thread.
+    /// The queue of a second playout, which also gets each packet that is pushed here, even if this queue is full; nil for none.
+    /// For the media thread.
     package var second: PacketQueue?
 
     /// - Parameters:
@@ -70,7 +71,7 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
 
     deinit { storage.deallocate() }
 
-    /// The depth of the jitter buffer at the last pull and its limit, in seconds; nil until the first packet was played. The
+    /// The depth of the jitter buffer at the last pull and its limit, in seconds; nil until the first packet has arrived. The
     /// media thread requests only packets that can still arrive in time.
     package var hold: (seconds: Double, limit: Double)? {
         let limit = Double(bitPattern: storage.holds[1].load(ordering: .relaxed))
@@ -85,7 +86,7 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
     /// longer. For the media thread.
     package var longestHold: Double { max(hold?.seconds ?? 0, second?.hold?.seconds ?? 0) }
 
-    /// The packets dropped because it was full, or they were too large. Any thread.
+    /// The packets dropped because the queue was full, or because they were too large. Any thread.
     public var rejectedPackets: Int { rejected.load(ordering: .relaxed) }
 
     struct Storage: @unchecked Sendable {  // `head` has one writing thread, `tail` the other
@@ -93,7 +94,7 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
         let payloads: UnsafeMutableRawPointer
         let head: UnsafeMutablePointer<Atomic<Int>>
         let tail: UnsafeMutablePointer<Atomic<Int>>
-        let holds: UnsafeMutablePointer<Atomic<UInt64>>  // doubles' bits: what playout holds, and may; drift
+        let holds: UnsafeMutablePointer<Atomic<UInt64>>  // bits of Doubles: the playout's depth, its limit, the drift
         let capacity: Int
         let payloadCapacity: Int
 
@@ -121,7 +122,7 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
 
     /// Appends a packet. Returns false if the queue is full or the payload too large. For the media thread.
     public func push(_ header: PacketHeader, payload: UnsafeRawBufferPointer) -> Bool {
-        if let second { _ = second.push(header, payload: payload) }  // which counts what it has no room for
+        if let second { _ = second.push(header, payload: payload) }  // which counts the packets that it rejects itself
         guard payload.count <= storage.payloadCapacity else { return reject() }
         return append(header) { slot in
             if let bytes = payload.baseAddress { slot.copyMemory(from: bytes, byteCount: payload.count) }
@@ -136,12 +137,12 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
     }
 
     private func append(_ header: PacketHeader, _ fill: (UnsafeMutableRawPointer) -> Void) -> Bool {
-        let at = storage.head.pointee.load(ordering: .relaxed)
-        guard at - storage.tail.pointee.load(ordering: .acquiring) < storage.capacity else { return reject() }
-        let slot = at & (storage.capacity - 1)
+        let headIndex = storage.head.pointee.load(ordering: .relaxed)
+        guard headIndex - storage.tail.pointee.load(ordering: .acquiring) < storage.capacity else { return reject() }
+        let slot = headIndex & (storage.capacity - 1)
         fill(storage.payloads + slot * storage.payloadCapacity)
         (storage.headers + slot).initialize(to: header)
-        storage.head.pointee.store(at + 1, ordering: .releasing)
+        storage.head.pointee.store(headIndex + 1, ordering: .releasing)
         return true
     }
 
@@ -152,7 +153,7 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
 }
 
 extension PacketQueue.Storage {
-    /// Publishes the playout's depth and the sender's drift for the media thread, each separately.
+    /// Publishes the playout's depth and its limit, and the sender's drift, for the media thread; each value separately.
     @_noLocks
     func publish(hold seconds: Double, limit: Double, drift: Double) {
         holds[0].store(seconds.bitPattern, ordering: .relaxed)
@@ -163,8 +164,8 @@ extension PacketQueue.Storage {
     /// The oldest packet's slot; nil if there is none. It belongs to the reader until ``removeFirst()``.
     var first: Int? {
         @_noLocks get {
-            let at = tail.pointee.load(ordering: .relaxed)
-            return at == head.pointee.load(ordering: .acquiring) ? nil : at & (capacity &- 1)
+            let tailIndex = tail.pointee.load(ordering: .relaxed)
+            return tailIndex == head.pointee.load(ordering: .acquiring) ? nil : tailIndex & (capacity &- 1)
         }
     }
 

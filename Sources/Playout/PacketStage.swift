@@ -8,10 +8,10 @@ struct PacketStage: ~Copyable {
     static var capacity: Int { @_noLocks get { 5_760 } }
     /// The memory into which decoders write.
     let channels: Channels
-    /// The frames to be played; the first is at ``offset`` of ``channels``.
+    /// The number of frames still to be played; the first of them is at the index ``offset`` of ``channels``.
     private(set) var frameCount = 0
     private(set) var offset = 0
-    /// The stream's frame at ``offset``.
+    /// The position on the stream's timeline of the frame at ``offset``.
     private(set) var position = 0
     private(set) var isConcealment = false
 
@@ -22,7 +22,7 @@ struct PacketStage: ~Copyable {
         channels = owner.channels
     }
 
-    /// Declares that `channels` have frames from `position` on.
+    /// Declares that `channels` contain `frameCount` frames of the stream, from `position` on.
     @_noLocks
     mutating func set(position: Int, frameCount: Int, isConcealment: Bool) {
         self.position = position
@@ -31,7 +31,7 @@ struct PacketStage: ~Copyable {
         offset = 0
     }
 
-    /// Removes the first frames; there must be as many.
+    /// Removes the first `count` frames; the stage must have as many.
     @_noLocks
     mutating func removeFirst(_ count: Int) {
         frameCount &-= count

@@ -5,12 +5,12 @@ import EarshotAudioBase
 /// Decodes packets of the stream's codec and of its fallback codec to a ``PacketStage``.
 struct PayloadDecoder: ~Copyable {
     var stage: PacketStage
-    /// The frames of the last decoded packet.
+    /// The number of frames in the last decoded packet; before the first one, the configured number.
     private(set) var framesPerPacket: Int
 
     private let main: RenderDecoder.Handle
     private let fallback: RenderDecoder.Handle?
-    private let concealmentLimit: Int  // frames that a codec conceals in a row
+    private let concealmentLimit: Int  // the maximum frames in a row that a codec conceals
     private var isInFallback = false  // the packet decoded last was in the fallback codec
     private var concealedFrames = 0  // by the codec since the last packet
 
@@ -37,9 +37,10 @@ struct PayloadDecoder: ~Copyable {
 
     /// Lets the codec conceal frames from `position` on, for at most 60 ms; otherwise it would sustain a vowel for seconds.
     ///
-    /// Opus conceals a whole packet, as its coders expect: in pieces of 2.5 ms, though allowed, it loses the phase at each, which
-    /// costs half a point of PESQ at 5 % loss. A packet that is slightly late joins in the middle.
-    /// - Parameter gap: the frames to the next packet, .max if unknown.
+    /// Opus conceals a whole packet at once, as its coders expect. If it concealed pieces of 2.5 ms, which is allowed, it would
+    /// lose the phase at each piece; that costs half a point of PESQ at 5 % loss. A packet that is slightly late joins in the
+    /// middle.
+    /// - Parameter gap: the number of frames to the next packet; `.max` if unknown.
     /// - Returns: the frames concealed; 0 if the codec does not conceal.
     @_noLocks
     mutating func conceal(position: Int, gap: Int) -> Int {
@@ -54,7 +55,7 @@ struct PayloadDecoder: ~Copyable {
         return frames
     }
 
-    /// Decodes a packet's copy of the previous packet (Opus's in-band FEC) if only that one is missing.
+    /// Decodes a packet's copy of the previous packet (Opus's in-band FEC) if only the previous packet is missing.
     /// - Returns: false if there is no such copy.
     @_noLocks
     mutating func recover(position: Int, before header: PacketHeader, _ payload: UnsafeMutableRawPointer) -> Bool {

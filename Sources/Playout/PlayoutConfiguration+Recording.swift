@@ -7,8 +7,8 @@ extension PlayoutConfiguration {
     /// third thread may pull it at any time, with the cycles of the device's callback in order and with their times: the result
     /// does not depend on when. 2 s of packets, at most 2,048, wait for it; further ones are lost to the recording and counted
     /// (``PacketQueue/rejectedPackets``).
-    /// - Parameter depth: the seconds by which it lags behind the earliest packet, 0.001 to 1. It never changes, and no sound is
-    ///   repeated or removed for it: after a change of route the resampler follows by at most 0.9 cents.
+    /// - Parameter depth: the seconds by which playout lags behind the earliest packet, clamped to 0.001…1. The depth never
+    ///   changes, and no sound is repeated or removed for it: after a change of route the resampler follows by at most 0.9 cents.
     package func forRecording(depth: Double = 0.5) -> PlayoutConfiguration {
         var configuration = self
         configuration.latencyProfile = .listen

@@ -10,11 +10,11 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     public var streamRate: Double
     /// The frames a second of the playing device, by its own clock.
     public var deviceRate: Double
-    /// The channels of the stream, 1 or 2.
+    /// The number of channels of the stream, 1 or 2.
     public var channelCount: Int
-    /// The usual frames of a packet; other lengths play too.
+    /// The usual number of frames in a packet; packets of other lengths play too.
     public var framesPerPacket: Int
-    /// The maximum output frames of a pull.
+    /// The maximum number of output frames of one pull.
     package var maximumFrameCount: Int
     /// The seconds of delay beyond what the latency profile requires.
     package var margin: Double
@@ -31,7 +31,8 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     /// after its arrival, so that the lateness does not matter.
     package var isPulledLater = false
 
-    /// Creates a configuration; default times are those of a call on one network. A fallback of another rate is ignored.
+    /// Creates a configuration; default times are those of a call on one network. A fallback of another rate, or equal to the
+    /// codec, is ignored.
     public init(
         coding: RenderCodec, streamRate: Double, deviceRate: Double, channelCount: Int, framesPerPacket: Int,
         maximumFrameCount: Int = IOCycle.maximumFrameCount, margin: Double = 0.0005, initialMargin: Double = 0.003,
@@ -51,8 +52,8 @@ public struct PlayoutConfiguration: Sendable, Equatable {
         }
     }
 
-    /// The maximum packets that wait: of 0.75 s, of 2 s if cycles are pulled later; 256 to 2,048. A packet that is a block of the
-    /// sender's card may be shorter than expected.
+    /// The number of packets for which the queue has room: those of 0.75 s, or of 2 s if cycles are pulled later, clamped to
+    /// 256…2,048. A packet that is a block of the sender's card counts as 64 frames at most, as it may be shorter than expected.
     var packetCapacity: Int {
         let frames = coding.packetsAreBlocks ? min(64, framesPerPacket) : framesPerPacket
         return max(256, min(2_048, Int((isPulledLater ? 2 : 0.75) * streamRate) / max(1, frames)))

@@ -11,13 +11,13 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
     /// The packets of the observation.
     package internal(set) var packetCount = 0.0
 
-    private var depths: InlineArray<22, Double> = [
+    private var candidateDepths: InlineArray<22, Double> = [
         0.000_12, 0.000_25, 0.0005, 0.001, 0.002, 0.003, 0.004, 0.006, 0.008, 0.010, 0.012, 0.015,
         0.020, 0.030, 0.040, 0.060, 0.080, 0.120, 0.160, 0.240, 0.320, 0.500,
     ]
-    private var runs = InlineArray<22, Double>(repeating: 0)  // that began, too late for the depth
-    private var late = InlineArray<22, Double>(repeating: 0)  // packets too late for the depth
-    private var previous = 0  // depths that the last packet was too late for
+    private var runs = InlineArray<22, Double>(repeating: 0)  // the runs of packets too late for each depth
+    private var late = InlineArray<22, Double>(repeating: 0)  // the packets too late for each depth
+    private var previousReach = 0  // the number of depths that the last packet was too late for
     private var lastTime = -1.0
     private var fadedTime = 0.0
     private static var depthCount: Int { @_noLocks get { 22 } }
@@ -27,10 +27,10 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
     package init() {}
 
     /// The depths in seconds, ascending.
-    package var knownDepths: [Double] { (0..<Self.depthCount).map { depths[$0] } }
+    package var knownDepths: [Double] { (0..<Self.depthCount).map { candidateDepths[$0] } }
 
     /// Returns the observed glitches a minute at a depth, in seconds that the earliest packet waits. A depth that is not in
-    /// ``knownDepths`` counts as the next smaller one, so the result is never too good.
+    /// ``knownDepths`` counts as the next smaller one, so that the result is not too good; one below all counts as the smallest.
     package func glitchesPerMinute(atDepth depth: Double) -> Double {
         observedSeconds > 0 ? seenRuns[index(depth)] / observedSeconds * 60 : 0
     }
@@ -43,8 +43,8 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
         GlitchRate.rates(runs: seenRuns, depths: knownDepths, seconds: observedSeconds)
     }
 
-    /// The runs by depth. If nearly all packets are late, runs merge although as much is audible: there are at least as many as
-    /// at any greater depth.
+    /// The number of runs of late packets at each depth. If nearly all packets are late, their runs merge although as much is
+    /// audible; so each number is at least as great as that at any greater depth.
     private var seenRuns: [Double] {
         var most = 0.0
         return (0..<Self.depthCount).reversed().map { at in
@@ -59,18 +59,19 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
     }
 
     /// Returns the depth in seconds that a profile would keep: the smallest of ``knownDepths`` with the profile's share of late
-    /// packets, for a profile faster than `talk` the one above it beyond which more saves too few, limited by the profile's ceiling.
+    /// packets. For a profile faster than `talk` it is that depth or a greater one, beyond which more delay saves too few
+    /// packets. The profile's ceiling limits the result.
     package func depth(for profile: LatencyProfile) -> Double {
         let all = 0..<Self.depthCount
         let enough =
             all.first { packetCount == 0 || late[$0] <= profile.lateShare * packetCount } ?? Self.depthCount - 1
         let worth = observedSeconds > 0 ? profile.delayPerSavedPacket * profile.memory / observedSeconds : 0
-        let allowed = all[enough...].filter { depths[$0] <= profile.ceiling }
-        let best = allowed.min { depths[$0] + worth * late[$0] < depths[$1] + worth * late[$1] }
-        return min(profile.ceiling, depths[best ?? enough])
+        let allowed = all[enough...].filter { candidateDepths[$0] <= profile.ceiling }
+        let best = allowed.min { candidateDepths[$0] + worth * late[$0] < candidateDepths[$1] + worth * late[$1] }
+        return min(profile.ceiling, candidateDepths[best ?? enough])
     }
 
-    /// Returns a line of text about depths in seconds: "8 ms: 0.3 glitches a minute; 12 ms: 0.01".
+    /// Returns a line of text about the glitches at some depths, given in seconds: "8 ms: 0.3 glitches a minute; 12 ms: 0.01".
     package func text(forDepths wanted: [Double]) -> String {
         guard observedSeconds >= 1 else { return "too little is known yet" }
         let rates = glitchRates
@@ -80,12 +81,13 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
     }
 
     private func index(_ depth: Double) -> Int {
-        (0..<Self.depthCount).last { depths[$0] <= depth + 1e-9 } ?? 0
+        (0..<Self.depthCount).last { candidateDepths[$0] <= depth + 1e-9 } ?? 0
     }
 }
 
 extension PlayoutForecast {
-    /// Adds the seconds by which a packet was later than the earliest, at `now` on any clock. Safe on the render thread.
+    /// Adds a packet by the seconds of its delay above the earliest packet's; `now` is its arrival in seconds of any one clock.
+    /// Safe on the render thread.
     @_noLocks
     mutating func add(delay: Double, at now: Double) {
         if lastTime >= 0, now > lastTime { observedSeconds += min(1, now - lastTime) }
@@ -93,12 +95,12 @@ extension PlayoutForecast {
         if now - fadedTime > 10 || now < fadedTime { fade(at: now) }
         packetCount += 1
         var reached = 0
-        while reached < Self.depthCount, delay > depths[reached] {
+        while reached < Self.depthCount, delay > candidateDepths[reached] {
             late[reached] += 1
-            if reached >= previous { runs[reached] += 1 }
+            if reached >= previousReach { runs[reached] += 1 }
             reached &+= 1
         }
-        previous = reached
+        previousReach = reached
     }
 
     /// Reduces the counts by a sixtieth every 10 s: a memory of ten minutes.
@@ -106,12 +108,12 @@ extension PlayoutForecast {
     private mutating func fade(at now: Double) {
         fadedTime = now
         guard packetCount > 0 else { return }
-        let kept = 59.0 / 60
-        observedSeconds *= kept
-        packetCount *= kept
+        let remainingShare = 59.0 / 60
+        observedSeconds *= remainingShare
+        packetCount *= remainingShare
         for i in 0..<Self.depthCount {
-            runs[i] *= kept
-            late[i] *= kept
+            runs[i] *= remainingShare
+            late[i] *= remainingShare
         }
     }
 }

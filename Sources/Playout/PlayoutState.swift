@@ -14,7 +14,7 @@ struct PlayoutState: ~Copyable {
     private var steering: DelaySteering
     private var isStarted = false
     private var expectedSampleTime: Int64 = .min
-    private var forecastTime: Int64 = .min  // of the last forecast
+    private var forecastTime: Int64 = .min  // the sample time of the last forecast
 
     init(
         configuration: PlayoutConfiguration, queue: PacketQueue.Storage, decoder: RenderDecoder.Handle,
@@ -50,7 +50,7 @@ struct PlayoutState: ~Copyable {
         steering.render(output, frameCount: frameCount, &reader, &intake, &statistics)
     }
 
-    /// Follows a device that skipped frames: the gap has happened already, and the delay stays.
+    /// Skips stream frames with a device that skipped frames: the gap has happened already, and the delay stays.
     @_noLocks
     private mutating func followDevice(_ sampleTime: Int64, _ frameCount: Int) {
         let skipped = sampleTime &- expectedSampleTime
@@ -66,7 +66,7 @@ struct PlayoutState: ~Copyable {
     private mutating func receive(_ slot: Int, now: Double, hostTime: HostTime, frameCount: Int) {
         let header = intake.header(inSlot: slot)
         let arrival = now + min(0, header.arrival.seconds(since: hostTime))
-        // A packet is sent after its end; its earlier frames have waited longer.
+        // The offset refers to the packet's end, after which a packet is sent; its earlier frames have waited longer.
         let end = header.position &+ header.frameCount
         let offset = arrival - Double(end) / configuration.streamRate
         if header.isRecovered {
@@ -108,7 +108,7 @@ struct PlayoutState: ~Copyable {
         reader.start(at: steering.firstCursor(header, arrival: arrival, now: now, frameCount: frameCount))
     }
 
-    /// Learns how late the next packet's copy of a missing one is.
+    /// Learns how late a missing packet's copy is that the next packet carries, if it carries one.
     @_noLocks
     private mutating func learnRedundancy(_ slot: Int, _ header: PacketHeader, at arrival: Double) {
         let isGap = header.sequence == restarts.newestSequence &+ 2
@@ -120,7 +120,7 @@ struct PlayoutState: ~Copyable {
     /// The forecast of the observed delays.
     var forecast: PlayoutForecast { @_noLocks get { steering.tracker.forecast } }
 
-    /// Returns true once a second.
+    /// Returns true if the last forecast is a second old or there is none; `sampleTime` is then the time of the last forecast.
     @_noLocks
     mutating func forecastIsDue(_ sampleTime: Int64) -> Bool {
         guard isStarted else { return false }

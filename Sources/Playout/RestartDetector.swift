@@ -5,12 +5,12 @@ struct RestartDetector: BitwiseCopyable {
     /// The greatest sequence number of the packets that were not recovered.
     private(set) var newestSequence = 0
     private var newestPosition = 0
-    private var behindCount = 0
-    private var behindSince = 0.0  // seconds
+    private var behindCount = 0  // packets in a row that are older than the one to be played next
+    private var behindSince = 0.0  // the arrival of the first of these packets, in seconds
 
-    /// The packets in a row older than the played one that mean a restart: more than reordering causes.
+    /// The maximum packets in a row, older than the one to be played next, that reordering may cause; more mean a restart.
     private static var leastBehindCount: Int { @_noLocks get { 8 } }
-    /// The minimum seconds between the first and last of them: more than a burst of delayed packets takes.
+    /// The minimum seconds between the first and the last of such packets for a restart: a burst of delayed packets is shorter.
     private static var leastBehindTime: Double { @_noLocks get { 0.5 } }
 
     /// Returns true if the packet belongs to a new stream.
@@ -27,7 +27,7 @@ struct RestartDetector: BitwiseCopyable {
             || isBehind(header, nextSequence: nextSequence, at: now)
     }
 
-    /// Stores the sequence number and the position of the newest packet.
+    /// Stores the sequence number and the position of a packet that is newer than all before.
     @_noLocks
     mutating func note(_ header: PacketHeader) {
         guard header.sequence > newestSequence else { return }
@@ -41,15 +41,15 @@ struct RestartDetector: BitwiseCopyable {
         behindCount = 0
     }
 
-    /// Returns true if the packet belongs to this stream and was overtaken, however late it is: it is as many packets before the
-    /// newest as its number says, within a factor of two, as packets may have any length. A sender that restarts there is
-    /// recognized by later packets.
+    /// Returns true if the packet belongs to the present stream and was overtaken, however late it is: its position is as many
+    /// packets before the newest as its number says, within a factor of two, as packets may have any length. A restarted sender
+    /// whose position fits by chance is recognized by later packets.
     @_noLocks
     private func isOverdue(_ header: PacketHeader, framesPerPacket: Int) -> Bool {
         let behind = newestSequence &- header.sequence
         let frames = newestPosition &- header.position
-        let usual = behind &* framesPerPacket
-        return behind > 0 && frames >= usual / 2 && frames <= 2 &* usual
+        let expectedFrames = behind &* framesPerPacket
+        return behind > 0 && frames >= expectedFrames / 2 && frames <= 2 &* expectedFrames
     }
 
     /// Returns true if all packets of more than the last half second were older than the next one to play: the sender counts

@@ -3,8 +3,8 @@
 import Synchronization
 
 /// The latency profile, passed from any thread to the render callback.
-struct SharedLatencyProfile: @unchecked Sendable {  // an atomic; its owner frees it when nobody pulls any more
-    private let position: UnsafeMutablePointer<Atomic<UInt64>>  // a Double's bits
+struct SharedLatencyProfile: @unchecked Sendable {  // an atomic; the owner frees it after the last pull
+    private let position: UnsafeMutablePointer<Atomic<UInt64>>  // the bits of a Double
 
     init(_ profile: LatencyProfile) {
         position = .allocate(capacity: 1)
@@ -16,7 +16,7 @@ struct SharedLatencyProfile: @unchecked Sendable {  // an atomic; its owner free
         position.deallocate()
     }
 
-    /// The position from 0 to 1.
+    /// The profile's position from 0, fast, to 1, safe.
     var value: Double { @_noLocks get { Double(bitPattern: position.pointee.load(ordering: .relaxed)) } }
 
     func store(_ profile: LatencyProfile) { position.pointee.store(profile.position.bitPattern, ordering: .relaxed) }

@@ -8,11 +8,11 @@ struct StreamReader: ~Copyable {
     private(set) var cursor = 0
     /// True once a packet was played since the start.
     private(set) var hasPlayed = false
-    /// The frames concealed since the last received packet was played.
+    /// The number of frames concealed since the last received packet was played.
     private(set) var concealedRunFrames = 0
     var decoder: PayloadDecoder
     private var concealer: Concealer
-    private var isGlitching = false
+    private var isGlitching = false  // the present gap was counted
 
     init(_ configuration: PlayoutConfiguration, decoder: consuming PayloadDecoder) {
         self.decoder = decoder
@@ -26,7 +26,7 @@ struct StreamReader: ~Copyable {
         concealedRunFrames = 0
     }
 
-    /// Forgets the stream; its sound is crossfaded with the next.
+    /// Forgets the stream; its last sound is crossfaded with that of the next stream.
     @_noLocks
     mutating func reset() {
         concealer.begin()
@@ -37,7 +37,8 @@ struct StreamReader: ~Copyable {
     /// Returns true while the last written sound is concealment, or crossfaded with it.
     var isConcealing: Bool { @_noLocks get { concealer.isActive || decoder.stage.isConcealment } }
 
-    /// Returns the frames without a gap from the cursor on: of the packet being played, or of the next one.
+    /// Returns the number of received frames from the cursor on, in the packet being played or else in the next one; 0 before a
+    /// gap.
     @_noLocks
     func readyFrames(_ intake: borrowing PacketIntake) -> Int {
         if decoder.stage.frameCount > 0 {
@@ -54,12 +55,12 @@ struct StreamReader: ~Copyable {
         _ output: Channels, offset: Int, frameCount: Int, _ intake: inout PacketIntake,
         _ statistics: inout PlayoutStatistics
     ) {
-        var done = 0
-        while done < frameCount {
-            let (offset, remaining) = (offset &+ done, frameCount &- done)
+        var writtenFrames = 0
+        while writtenFrames < frameCount {
+            let (offset, remaining) = (offset &+ writtenFrames, frameCount &- writtenFrames)
             if decoder.stage.frameCount > 0 {
                 if dropOutdatedConcealment(intake, &statistics) { continue }
-                done &+= playStage(output, offset: offset, frameCount: remaining, &statistics)
+                writtenFrames &+= playStage(output, offset: offset, frameCount: remaining, &statistics)
             } else if let header = intake.next {
                 if header.position &+ header.frameCount <= cursor {
                     statistics.latePackets &+= 1
@@ -67,7 +68,8 @@ struct StreamReader: ~Copyable {
                 } else if header.position > cursor {
                     if recover(before: header, intake, &statistics) { continue }
                     let gap = header.position &- cursor
-                    done &+= conceal(output, offset: offset, frameCount: min(gap, remaining), gap: gap, &statistics)
+                    writtenFrames &+= conceal(
+                        output, offset: offset, frameCount: min(gap, remaining), gap: gap, &statistics)
                 } else {
                     decoder.decode(header, intake.payload(of: header))
                     hasPlayed = hasPlayed || decoder.stage.frameCount > 0
@@ -76,7 +78,7 @@ struct StreamReader: ~Copyable {
             } else if let missing = intake.skipMissing() {
                 statistics.missingPackets &+= missing
             } else {
-                done &+= conceal(output, offset: offset, frameCount: remaining, gap: .max, &statistics)
+                writtenFrames &+= conceal(output, offset: offset, frameCount: remaining, gap: .max, &statistics)
             }
         }
     }
@@ -97,7 +99,8 @@ struct StreamReader: ~Copyable {
 
     // MARK: Sound
 
-    /// Drops the codec's concealment of a packet that has arrived since.
+    /// Drops the codec's concealment of a packet if that packet has arrived since.
+    /// - Returns: true if it was dropped.
     @_noLocks
     private mutating func dropOutdatedConcealment(
         _ intake: borrowing PacketIntake, _ statistics: inout PlayoutStatistics
@@ -140,8 +143,8 @@ struct StreamReader: ~Copyable {
         return count
     }
 
-    /// Conceals a gap of `gap` frames, .max if its end is unknown: by the codec, then by prediction, which fades out. Before the
-    /// first packet there is silence.
+    /// Conceals a gap of `gap` frames, `.max` if its end is unknown: by the codec first, then by prediction, which fades out.
+    /// Before the first packet is played, writes silence.
     /// - Returns: the frames written; 0 if the codec's concealment was staged.
     @_noLocks
     private mutating func conceal(
@@ -167,7 +170,8 @@ struct StreamReader: ~Copyable {
         return frameCount
     }
 
-    /// Stages the next packet's copy of a missing one.
+    /// Stages the next packet's copy of the missing packet before it.
+    /// - Returns: false if there is no such copy.
     @_noLocks
     private mutating func recover(
         before header: PacketHeader, _ intake: borrowing PacketIntake, _ statistics: inout PlayoutStatistics

@@ -4,13 +4,14 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension TimeScaler {
-    /// The mean square of about -54 dBFS, below which is silence.
+    /// The mean square of about -54 dBFS; quieter sound counts as silence.
     private static var silence: Float { @_noLocks get { 4e-6 } }
 
     /// Returns the best number of frames to skip (`forward`) or to repeat; 0 if none is good enough, `most` in silence.
     ///
-    /// It compares the frames around the present one, `context` before and `fade` after, with those `shortest ... most` frames
-    /// later to skip, or earlier to repeat: at 12 kHz first, then frame by frame around the best.
+    /// The frames around the present one, `context` before and `fade` after, are compared with those that are `shortest ... most`
+    /// frames later to skip, or earlier to repeat. The first search is at 12 kHz, the second frame by frame around the best
+    /// result.
     @_noLocks
     func stretch(from first: Int, to last: Int, forward: Bool, _ most: Int, _ similarity: Float) -> Int {
         let width = context &+ fade
@@ -25,33 +26,35 @@ extension TimeScaler {
             for k in 0..<factor { sum += mono[i &* factor &+ k] }
             coarse[i] = sum
         }
-        // The frames around the present one begin at `at`, in the mix; `sign` is the direction of the others.
+        // The frames around the present one begin at the index `at` of `mono`; `sign` is the direction to those compared with
+        // them.
         let at = forward ? 0 : most
         let sign = forward ? 1 : -1
         let near = (at / factor, (width / factor) & ~7)
         let lags = ((shortest &+ factor &- 1) / factor, most / factor)
-        let rough = likest(coarse, coarseCount, at: near.0, width: near.1, sign: sign, from: lags.0, to: lags.1)
-        guard rough.lag > 0, rough.score >= similarity - 0.1 else { return 0 }
-        let lag = rough.lag &* factor
-        let fine = likest(
+        let coarseMatch = bestLag(coarse, coarseCount, at: near.0, width: near.1, sign: sign, from: lags.0, to: lags.1)
+        guard coarseMatch.lag > 0, coarseMatch.score >= similarity - 0.1 else { return 0 }
+        let lag = coarseMatch.lag &* factor
+        let fineMatch = bestLag(
             mono, count, at: at, width: width & ~7, sign: sign, from: max(shortest, lag &- factor),
             to: min(most, lag &+ factor))
-        return fine.score >= similarity ? fine.lag : 0
+        return fineMatch.score >= similarity ? fineMatch.lag : 0
     }
 
-    /// Returns the distance at which the normalized correlation, -1 to 1, with the frames from `at` on is greatest.
+    /// Returns the lag, a number of samples from `from` to `to`, at which the normalized correlation with the `width` samples
+    /// from `at` on is greatest, and that correlation, -1 to 1.
     @_noLocks
-    private func likest(
+    private func bestLag(
         _ samples: UnsafePointer<Float>, _ count: Int, at: Int, width: Int, sign: Int, from: Int, to: Int
     ) -> (lag: Int, score: Float) {
-        let here = samples + at
-        let power = earshot_dot(here, here, width)
+        let reference = samples + at
+        let power = earshot_dot(reference, reference, width)
         var best = (lag: 0, score: Float(-1))
         var lag = from
         while lag <= to {
-            let there = at &+ sign &* lag
-            if there >= 0, there &+ width <= count {
-                let sums = earshot_dots(samples + there, samples + there, here, width)
+            let candidate = at &+ sign &* lag
+            if candidate >= 0, candidate &+ width <= count {
+                let sums = earshot_dots(samples + candidate, samples + candidate, reference, width)
                 let product = power * sums.x
                 let score = product > 1e-20 ? sums.y / earshot_sqrtf(product) : 0
                 if score > best.score { best = (lag, score) }
@@ -61,7 +64,7 @@ extension TimeScaler {
         return best
     }
 
-    /// Writes the sum of the channels to `mono`.
+    /// Writes the sum of the channels to `mono`: `count` frames from the index `first` on.
     @_noLocks
     private func mix(_ first: Int, _ count: Int) {
         copySamples(mono, channels[0] + first, count)

@@ -10,25 +10,26 @@ import EarshotAudioBase
 /// waveform similarity", 1993, one piece at a time). In silence any stretch is suitable. Everything except `init` is safe on the
 /// render thread.
 struct TimeScaler: ~Copyable {
-    /// The buffer, written from ``end`` on.
+    /// The memory of the sound; new frames are written from the index ``end`` on.
     let channels: Channels
-    /// The frames decoded and not yet read.
+    /// The number of frames that are decoded and not yet read.
     var lead: Int { @_noLocks get { end &- start } }
-    /// The first free frame.
+    /// The index in ``channels`` after the last decoded frame.
     private(set) var end: Int
-    /// The frames of the shortest and of the longest stretch.
+    /// The number of frames in the shortest stretch.
     let shortest: Int
+    /// The number of frames in the longest stretch.
     let longest: Int
-    /// The frames of a crossfade.
+    /// The number of frames in a crossfade.
     let fade: Int
 
-    var start: Int  // the next frame to be read
+    var start: Int  // the index in `channels` of the next frame to be read
     let context: Int  // frames before the joint that must match as well
-    let factor: Int  // frames put together for the first search
-    let mono: UnsafeMutablePointer<Float>
-    let coarse: UnsafeMutablePointer<Float>
+    let factor: Int  // the number of frames added up to one for the first search
+    let mono: UnsafeMutablePointer<Float>  // the sum of the channels
+    let coarse: UnsafeMutablePointer<Float>  // `mono` at a lower rate, for the first search
     private let buffer: AudioBuffer
-    private let history: Int
+    private let historyFrames: Int  // kept before `start`
     private let capacity: Int
 
     /// - Parameter maximumFrameCount: the maximum frames of a read.
@@ -38,16 +39,16 @@ struct TimeScaler: ~Copyable {
         fade = max(8, Int(0.004 * sampleRate)) & ~7
         context = max(8, Int(0.006 * sampleRate)) & ~7
         factor = max(1, Int(sampleRate / 12_000))
-        history = longest + context + 16
-        capacity = 2 * history + maximumFrameCount + 4 * longest + 4_096
+        historyFrames = longest + context + 16
+        capacity = 2 * historyFrames + maximumFrameCount + 4 * longest + 4_096
         buffer = AudioBuffer(channelCount: channelCount, frameCapacity: capacity)
         channels = buffer.channels
         let region = longest + context + fade + 64
         mono = .allocate(capacity: 2 * region)
         mono.initialize(repeating: 0, count: 2 * region)
         coarse = mono + region
-        start = history
-        end = history
+        start = historyFrames
+        end = historyFrames
     }
 
     deinit { mono.deallocate() }
@@ -55,18 +56,18 @@ struct TimeScaler: ~Copyable {
     /// Makes room for `frameCount` frames after the present ones.
     @_noLocks
     mutating func reserve(_ frameCount: Int) {
-        let kept = start &- history
-        guard end &+ frameCount > capacity, kept > 0 else { return }
-        for c in 0..<channels.count { moveSamples(channels[c], channels[c] + kept, end &- kept) }
-        start &-= kept
-        end &-= kept
+        let excessFrames = start &- historyFrames
+        guard end &+ frameCount > capacity, excessFrames > 0 else { return }
+        for c in 0..<channels.count { moveSamples(channels[c], channels[c] + excessFrames, end &- excessFrames) }
+        start &-= excessFrames
+        end &-= excessFrames
     }
 
     /// Adds frames that were written at ``end``.
     @_noLocks
     mutating func append(_ frameCount: Int) { end &+= frameCount }
 
-    /// Reads the oldest frames. - Precondition: this many are stored.
+    /// Reads the oldest frames that wait. - Precondition: at least `frameCount` frames wait.
     @_noLocks
     mutating func read(_ output: Channels, offset: Int, frameCount: Int) {
         for c in 0..<channels.count { copySamples(output[c] + offset, channels[c] + start, frameCount) }
@@ -74,8 +75,8 @@ struct TimeScaler: ~Copyable {
     }
 
     /// Removes a stretch of `shortest ... limit` frames from the waiting sound.
-    /// - Parameter similarity: the required correlation, 0 to 1.
-    /// - Returns: its frames; 0 if nothing is similar enough, or too little waits.
+    /// - Parameter similarity: the required correlation, -1 to 1.
+    /// - Returns: the number of frames removed; 0 if nothing is similar enough, or too little waits.
     @_noLocks
     mutating func shorten(by limit: Int, similarity: Float) -> Int {
         let most = min(min(limit, longest), lead &- fade)
@@ -88,7 +89,7 @@ struct TimeScaler: ~Copyable {
     }
 
     /// Repeats the last `shortest ... limit` frames; 4 ms must wait to be crossfaded with them.
-    /// - Returns: the frames added; 0 if nothing is similar enough, or too little waits.
+    /// - Returns: the number of frames added; 0 if nothing is similar enough, or too little waits.
     @_noLocks
     mutating func lengthen(by limit: Int, similarity: Float) -> Int {
         let most = min(limit, longest)
@@ -100,7 +101,7 @@ struct TimeScaler: ~Copyable {
         return count
     }
 
-    /// Crossfades in place: at `to` begins the sound at `from`, and after `count` frames follows the sound at `to`.
+    /// Crossfades `count` frames in place at `to`: from the sound that is at `from` to the sound that was at `to`.
     @_noLocks
     private func blend(from: Int, to: Int, _ count: Int) {
         for c in 0..<channels.count {

@@ -2,7 +2,7 @@
 
 import CEarshotOpenSSL
 
-/// Hashes, from libcrypto.
+/// Hashes, and keys derived from passwords, by libcrypto.
 enum Digest {
     /// SHA-256 (FIPS 180-4): 32 bytes.
     static func sha256(_ bytes: [UInt8]) -> [UInt8] {
@@ -32,7 +32,7 @@ enum Digest {
         return result
     }
 
-    /// Returns true if both are equal, in constant time.
+    /// Returns true if two byte arrays are equal. The time does not depend on the position of a difference.
     static func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         unsafe a.count == b.count && CRYPTO_memcmp(a, b, a.count) == 0
     }

@@ -4,13 +4,13 @@ import EarshotMediaTransport
 
 /// A peer's addresses, and the key that it must prove.
 public struct Endpoint: Hashable, Sendable {
-    /// The key that the TLS handshake must prove; otherwise the connection is closed before anything is sent.
+    /// The key that the peer must prove in the TLS handshake; otherwise the connection is closed before a request is sent.
     public enum ExpectedKey: Hashable, Sendable {
         /// Any key, for a first contact by address or by name.
         case any
         /// Any key that matches this join code.
         case matching(JoinCode)
-        /// This key.
+        /// Only the key with this fingerprint.
         case exactly(KeyFingerprint)
 
         /// Returns true if a verified key is acceptable.
@@ -23,9 +23,9 @@ public struct Endpoint: Hashable, Sendable {
         }
     }
 
-    /// The addresses to try together; the first that answers is used.
+    /// The addresses to try, one shortly after the other; the first that answers with an acceptable key is used.
     public var addresses: [SocketAddress]
-    /// The expected key.
+    /// The key that the peer must prove.
     public var key: ExpectedKey
 
     /// Creates an endpoint.
@@ -39,20 +39,20 @@ public struct Endpoint: Hashable, Sendable {
         self.init(addresses: [SocketAddress(code.address, port: code.port)], key: .matching(code))
     }
 
-    /// Creates the endpoint of a native member; nil for a browser.
+    /// Creates the endpoint of a native member; nil for a browser, or if the member has no port or no address.
     public init?(_ member: Member) {
         guard let key = member.key, member.port != 0, !member.addresses.isEmpty else { return nil }
         self.init(addresses: member.addresses.map { SocketAddress($0, port: member.port) }, key: .exactly(key))
     }
 }
 
-/// The origin of a request, as the connection shows it.
+/// The sender of a request: the address, and the key or token by which the sender is recognized.
 package struct RequestOrigin: Hashable, Sendable {
     /// The sender's address.
     package var address: IPAddress
-    /// The key of the client certificate, verified in the TLS handshake.
+    /// The key of the client certificate, verified in the TLS handshake; nil without a certificate.
     package var key: KeyFingerprint?
-    /// The value of `Authorization: Bearer`.
+    /// The browser's token, from the header field `Authorization: Bearer`; nil without one.
     package var token: String?
 
     /// Creates an origin.
@@ -62,7 +62,7 @@ package struct RequestOrigin: Hashable, Sendable {
         self.token = token
     }
 
-    /// Creates an origin, with the token in a request's fields.
+    /// Creates an origin with the bearer token in a request's header field `Authorization`, if there is one of at most 128 bytes.
     package init(address: IPAddress, key: KeyFingerprint?, parts: HTTPMessage) {
         let words = parts.fields["authorization"]?.split(separator: " ") ?? []
         let isBearer = words.count == 2 && words[0].lowercased() == "bearer" && words[1].utf8.count <= 128

@@ -2,7 +2,7 @@
 
 /// A room's identity: 16 random bytes, kept across handovers to other hosts.
 public struct RoomID: Hashable, Sendable, CustomStringConvertible {
-    /// The 16 bytes.
+    /// The room's identity as 16 bytes.
     package let bytes: [UInt8]
 
     /// Draws a random id.
@@ -16,18 +16,18 @@ public struct RoomID: Hashable, Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// Reads 26 characters of Crockford's base 32, in either case.
+    /// Reads an id from 26 characters of Crockford's base 32, in upper or lower case; nil for any other text.
     public init?(_ text: some StringProtocol) {
         guard let bytes = Crockford.bytes(text, count: 16) else { return nil }
         self.bytes = bytes
     }
 
-    /// 26 characters of Crockford's base 32.
+    /// The id as 26 characters of Crockford's base 32.
     public var description: String { Crockford.text(bytes) }
 }
 
 extension RoomID: Codable {
-    /// Decodes 26 characters.
+    /// Decodes an id from a string of 26 characters of Crockford's base 32.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let value = Self(try container.decode(String.self)) else {
@@ -36,7 +36,7 @@ extension RoomID: Codable {
         self = value
     }
 
-    /// Encodes 26 characters.
+    /// Encodes the id as a string of 26 characters of Crockford's base 32.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
@@ -45,10 +45,10 @@ extension RoomID: Codable {
 
 /// A member's number in a room. Numbers ascend in the order of joining, and are never reused.
 public struct MemberID: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The number, from 1 to a thousand million.
+    /// The member's number, from 1 to 1,000,000,000.
     public let number: UInt32
 
-    /// Nil outside the range.
+    /// Creates a member's number; nil unless it is from 1 to 1,000,000,000.
     package init?(_ number: UInt64) {
         guard (1...1_000_000_000).contains(number) else { return nil }
         self.number = UInt32(number)
@@ -61,7 +61,7 @@ public struct MemberID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     private init(unchecked number: UInt32) { self.number = number }
 
-    /// The number.
+    /// The member's number in decimal digits.
     public var description: String { "\(number)" }
 
     /// Returns true if `a` joined before `b`.
@@ -85,25 +85,26 @@ extension MemberID: Codable {
     }
 }
 
-/// The number of a room's handovers to another host. Two parts of a split room may have the same.
+/// A room's epoch: 1 under the founder, and one more after each handover to another host. Two parts of a split room may have the
+/// same epoch.
 public struct Epoch: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The number, from 1 for the founder.
+    /// The epoch's number; 1 under the founder.
     public let number: UInt32
 
-    /// Nil outside 1 to a thousand million.
+    /// Creates an epoch; nil unless the number is from 1 to 1,000,000,000.
     package init?(_ number: UInt64) {
         guard (1...1_000_000_000).contains(number) else { return nil }
         self.number = UInt32(number)
     }
 
-    /// The founder's epoch.
+    /// The first epoch of a room, in which its founder is the host.
     package static let first = Epoch(unchecked: 1)
 
     var next: Epoch { Epoch(unchecked: number + 1) }
 
     private init(unchecked number: UInt32) { self.number = number }
 
-    /// The number.
+    /// The epoch's number in decimal digits.
     public var description: String { "\(number)" }
 
     /// Returns true if `a` is older than `b`.
@@ -127,11 +128,11 @@ extension Epoch: Codable {
     }
 }
 
-/// The number of an event in a host's stream to one member: the `id:` of a server-sent event, `EPOCH-NUMBER`.
+/// The id of an event in a host's stream to one member, written `EPOCH-NUMBER` in the field `id:` of a server-sent event.
 package struct EventID: Hashable, Sendable, CustomStringConvertible {
-    /// The epoch of the host.
+    /// The room's epoch in which the host sent the event.
     package let epoch: Epoch
-    /// The number, from 1 for each member.
+    /// The event's number among those to the same member, from 1; a new admission or another host restarts the count.
     package let number: UInt64
 
     init(epoch: Epoch, number: UInt64) {
@@ -139,21 +140,22 @@ package struct EventID: Hashable, Sendable, CustomStringConvertible {
         self.number = number
     }
 
-    /// Reads `EPOCH-NUMBER`.
+    /// Reads an id of the form `EPOCH-NUMBER`; nil for any other text.
     package init?(_ text: some StringProtocol) {
-        guard let (epoch, number) = pair(text), let epoch = Epoch(epoch) else { return nil }
+        guard let (epoch, number) = hyphenatedNumbers(text), let epoch = Epoch(epoch) else { return nil }
         self.init(epoch: epoch, number: number)
     }
 
-    /// `EPOCH-NUMBER`.
+    /// The id in the form `EPOCH-NUMBER`.
     package var description: String { "\(epoch)-\(number)" }
 }
 
-/// The id of an offer of media and its session: the offerer and the offerer's number for it. `MEMBER-NUMBER`.
+/// The id of an offer of media, and of the media session that follows from the offer: the offering member, and that member's
+/// number for the offer. It is written `MEMBER-NUMBER`.
 package struct OfferID: Hashable, Sendable, CustomStringConvertible {
     /// The offering member.
     package let from: MemberID
-    /// The offerer's number, unique among its offers.
+    /// The offer's number, unique among the offers of the same member.
     package let number: UInt64
 
     /// Creates an id.
@@ -164,24 +166,24 @@ package struct OfferID: Hashable, Sendable, CustomStringConvertible {
         self.number = number
     }
 
-    /// Reads `MEMBER-NUMBER`.
+    /// Reads an id of the form `MEMBER-NUMBER`; nil for any other text.
     package init?(_ text: some StringProtocol) {
-        guard let (from, number) = pair(text), let from = MemberID(from) else { return nil }
+        guard let (from, number) = hyphenatedNumbers(text), let from = MemberID(from) else { return nil }
         self.init(from: from, number: number)
     }
 
-    /// `MEMBER-NUMBER`.
+    /// The id in the form `MEMBER-NUMBER`.
     package var description: String { "\(from)-\(number)" }
 }
 
-/// Reads two numbers below 2⁵³ with a hyphen between.
-private func pair(_ text: some StringProtocol) -> (UInt64, UInt64)? {
+/// Reads two numbers below 2⁵³ with a hyphen between them; nil for any other text.
+private func hyphenatedNumbers(_ text: some StringProtocol) -> (UInt64, UInt64)? {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     let numbers = parts.compactMap(wireNumber)
     return parts.count == 2 && numbers.count == 2 ? (numbers[0], numbers[1]) : nil
 }
 
-/// Reads a number below 2⁵³ in decimal digits.
+/// Reads a number below 2⁵³ from 1 to 16 decimal digits; nil for any other text.
 func wireNumber(_ text: some StringProtocol) -> UInt64? {
     guard (1...16).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }),
         let number = UInt64(text), number < 1 << 53
@@ -202,23 +204,24 @@ struct WireNumber: Decodable {
     }
 }
 
-/// A request from another peer, until it is answered or its event stream is closed. The live layer assigns the numbers.
+/// The id of a request from another peer, valid until the request is answered or its event stream is closed. The owner of the
+/// ``SessionCore`` assigns the numbers.
 package struct RequestID: Hashable, Sendable {
-    /// A number that is not in use.
+    /// The request's number, which no other open request has.
     package let number: UInt64
 
     /// Creates an id.
     package init(_ number: UInt64) { self.number = number }
 }
 
-/// A request to another peer, until it is answered or its event stream is closed.
+/// The id of a request to another peer, valid until the request is answered or its event stream is closed.
 package struct CallID: Hashable, Sendable {
-    /// The number, ascending.
+    /// The request's number; later requests have greater numbers.
     package let number: UInt64
 }
 
-/// A question to the user at the host.
+/// The id of a question to the user at the host: to admit a guest or not.
 public struct JoinRequestID: Hashable, Sendable {
-    /// The number, ascending.
+    /// The question's number; later questions have greater numbers.
     public let number: UInt64
 }

@@ -5,32 +5,34 @@ import EarshotMediaTransport
 
 /// Detects parts of a split room: the same room with another host or epoch.
 struct PartitionDetector: Sendable {
-    /// The identity of a part.
+    /// The identity of a part of a split room: its epoch and its host's key.
     struct Part: Hashable, Sendable {
         let epoch: Epoch
         let host: KeyFingerprint
     }
 
-    /// The seconds in which a host that was cut off, whose room continued without it, notices that by itself.
+    /// The seconds until a part of an older epoch is reported. Within them, its host usually notices that the room continued
+    /// under another host.
     static let grace = 15.0
-    private static let capacity = 16
+    private static let maximumPartCount = 16
 
-    /// Anyone can announce a part, with another key each time.
+    /// Limits the reports: anyone can announce any number of parts, each with another key.
     private var limiter = RateLimiter(4, inSeconds: 300)
-    private var met: [(part: Part, since: HostTime, isReported: Bool)] = []
+    private var parts: [(part: Part, since: HostTime, isReported: Bool)] = []
 
-    /// Returns true if the user is to be told of a part: once for each, and a few in some minutes.
-    /// - Parameter roster: the local roster. A part of an older epoch, whose host is in it, gets some time to come back.
+    /// Returns true if the user is to be told of a part: once for each part, and at most four times in five minutes.
+    /// - Parameter roster: the local roster. A part of an older epoch whose host is in this roster may come back by itself, and
+    ///   is reported only if it is still announced after ``grace`` seconds.
     mutating func isNewPart(_ part: Part, roster: Roster, at now: HostTime) -> Bool {
-        guard let index = met.firstIndex(where: { $0.part == part }) else {
+        guard let index = parts.firstIndex(where: { $0.part == part }) else {
             let mayComeBack = part.epoch < roster.epoch && roster.member(with: part.host) != nil
             guard mayComeBack || limiter.acquire(at: now) else { return false }
-            met = met.suffix(Self.capacity - 1) + [(part, now, !mayComeBack)]
+            parts = parts.suffix(Self.maximumPartCount - 1) + [(part, now, !mayComeBack)]
             return !mayComeBack
         }
-        guard !met[index].isReported, now.seconds(since: met[index].since) >= Self.grace, limiter.acquire(at: now)
+        guard !parts[index].isReported, now.seconds(since: parts[index].since) >= Self.grace, limiter.acquire(at: now)
         else { return false }
-        met[index].isReported = true
+        parts[index].isReported = true
         return true
     }
 }

@@ -7,22 +7,22 @@ struct RateLimiter: Sendable {
     let limit: Int
     /// The period in seconds.
     let window: Double
-    private var start: HostTime?
-    private var used = 0
+    private var periodStart: HostTime?
+    private var countInPeriod = 0
 
     init(_ limit: Int, inSeconds window: Double) {
         self.limit = limit
         self.window = window
     }
 
-    /// Counts one event. Returns false if the limit is reached.
+    /// Counts an event if the limit allows it. Returns false if the limit of the current period was reached already.
     mutating func acquire(at now: HostTime) -> Bool {
-        if start.map({ now.seconds(since: $0) >= window }) ?? true {
-            start = now
-            used = 0
+        if periodStart.map({ now.seconds(since: $0) >= window }) ?? true {
+            periodStart = now
+            countInPeriod = 0
         }
-        guard used < limit else { return false }
-        used += 1
+        guard countInPeriod < limit else { return false }
+        countInPeriod += 1
         return true
     }
 }

@@ -9,7 +9,7 @@ import EarshotPlayout
 extension CallSimulation {
     /// The repair of lost packets.
     package enum Repair: String, CaseIterable, Sendable {
-        /// Copies in later packets, repeated packets, and requested ones, as between native peers.
+        /// Redundant copies in later packets, repeated packets, and packets resent on request, as between native peers.
         case all
         /// Opus's in-band FEC only, as with a browser.
         case codec
@@ -19,19 +19,19 @@ extension CallSimulation {
 
     /// The configuration of a simulated call.
     package struct Configuration {
-        /// The sound card and the microphone's sound of a peer.
+        /// A peer's sound card, microphone sound and voice processing.
         package struct Peer {
             /// The nominal rate in hertz; 8,000 to 384,000.
             package var sampleRate = 48_000.0
-            /// The frames of the card's block.
+            /// The number of frames in a block of the card.
             package var blockFrameCount = 128
-            /// The speed of its crystal in parts per million; −10,000 to 10,000.
+            /// The deviation of the card's true rate from the nominal rate in parts per million; −10,000 to 10,000.
             package var driftPPM = 0.0
             /// The card's events, including steps of its drift.
             package var cardEvents: [SimulatedCard.Event] = []
             /// The microphone's sound; nil for different speech-like noise for each peer.
             package var sound: SimulatedSound?
-            /// The processing of its voice.
+            /// Creates the processing of the peer's voice, from the negotiated configuration; nil for none.
             package var voice: (CallConfiguration) throws -> CallVoice? = { _ in nil }
 
             /// Creates a peer; by default with a card of 48 kHz and 128 frames and a perfect crystal.
@@ -56,16 +56,17 @@ extension CallSimulation {
         package var network = NetworkProfile.lan
         /// The latency profile of playout.
         package var latencyProfile = LatencyProfile.talk
-        /// True to protect packets (SRTP, AES-128-GCM) as in a real call, which takes time and is inaudible.
+        /// True to protect packets (SRTP, AES-128-GCM) as in a real call. This takes computing time and does not change the
+        /// sound.
         package var isEncrypted = false
-        /// The second of the call from which on the report counts.
+        /// The second of the call at which the measurements for the report begin.
         package var measuresFrom = 0.0
         /// An existing folder for the sound of each peer, `peer-1-mic.wav`, `peer-1-heard.wav` and so on; nil for none.
         package var outputFolder: String?
         /// The seed: the same seed gives the same bytes.
         package var seed: UInt64 = 1
 
-        /// The second of the call from which on ``SimulatedPeer/heard`` is kept; nil for never.
+        /// The second of the call from which the loudspeaker's sound is kept in ``SimulatedPeer/heard``; nil for never.
         package var keepsFrom: Double?
         /// True to keep ``SimulatedPeer/history``.
         package var keepsHistory = false

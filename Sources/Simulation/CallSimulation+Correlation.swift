@@ -4,8 +4,8 @@ import EarshotAudioBase
 import EarshotDiagnostics
 
 extension CallSimulation {
-    /// Measures the delay from the converter of one peer to that of another by correlation of a stored part of the call, to
-    /// verify the exact figures of ``report``.
+    /// Measures the delay from one peer's microphone converter to another peer's loudspeaker converter, by correlation of the
+    /// sound in these seconds. The result verifies the exact figures of ``report``.
     package func mouthToEar(from: Int, to: Int, _ seconds: Range<Double>) throws -> DelayMeasurement {
         let spoken = peers[from].spoken(seconds)
         let heard = peers[to].heard(seconds.lowerBound..<(seconds.upperBound + 0.3))
@@ -20,7 +20,7 @@ extension CallSimulation {
                 firstFrameTime: heard.from), options: options)
     }
 
-    /// Measures the delay in a call of two.
+    /// Measures the delay from this peer to the other one, in a call of two.
     package func mouthToEar(from: Int, _ seconds: Range<Double>) throws -> DelayMeasurement {
         try mouthToEar(from: from, to: 1 - from, seconds)
     }

@@ -5,8 +5,9 @@ import EarshotCall
 import EarshotMediaTransport
 
 extension CallSimulation {
-    /// Negotiates as `earshot host` and `earshot join` do, by the text of both descriptions.
-    /// - Parameter adjust: may change either description.
+    /// Negotiates the media of two peers as `earshot host` and `earshot join` do, by an offer and an answer that are sent as
+    /// text.
+    /// - Parameter adjust: may change the offer and the answer before they are sent.
     package static func negotiate(
         host: CallPreferences, guest: CallPreferences, adjust: (inout SessionDescription) -> Void = { _ in }
     ) throws -> (host: CallConfiguration, guest: CallConfiguration) {
@@ -22,12 +23,13 @@ extension CallSimulation {
         return (ours.configuration, theirs.configuration)
     }
 
-    /// Declares in a description, as browsers do, that its decoder uses Opus's own redundancy (RFC 7587 §6.1).
+    /// Declares in a description, as browsers do, that the decoder uses Opus's own redundancy (RFC 7587 §6.1).
     private static func takeCodecRedundancy(_ description: inout SessionDescription) {
         for index in description.formats.indices { description.formats[index].takeCodecRedundancy() }
     }
 
-    /// Returns the negotiated configuration of each pair, by both indices. The first of two hosts.
+    /// Returns the negotiated configuration of each peer for each other peer, by both indices. The peer with the lower index is
+    /// the host.
     static func negotiate(_ configuration: Configuration) throws -> [[CallConfiguration?]] {
         let all = configuration.peers.map { configuration.preferences($0) }
         var negotiated = [[CallConfiguration?]](
@@ -48,7 +50,7 @@ extension CallSimulation {
         RTPSession(
             ssrc: UInt32(truncatingIfNeeded: random.next() | 1), cname: "peer", payloadType: configuration.payloadType,
             clockRate: Int(configuration.streamRate),
-            firstSequenceNumber: UInt16(truncatingIfNeeded: random.next() & 0x7FFF),  // see SRTPSession
+            firstSequenceNumber: UInt16(truncatingIfNeeded: random.next() & 0x7FFF),  // below 2¹⁵: see SRTPSession
             firstTimestamp: UInt32(truncatingIfNeeded: random.next()))
     }
 }

@@ -5,9 +5,9 @@ import EarshotCall
 import EarshotMediaTransport
 
 extension CallSimulation {
-    /// The report of the call so far. The same configuration, run as long, gives the same.
+    /// The report of the call so far. Runs of the same configuration and length give the same report.
     package var report: SimulationReport {
-        let elapsed = (elapsed * 1e9).rounded() / 1e9  // as the clock has it
+        let elapsed = (elapsed * 1e9).rounded() / 1e9  // in whole nanoseconds, as the clock counts
         return SimulationReport(
             seed: configuration.seed, seconds: elapsed, measuredFromSeconds: min(elapsed, configuration.measuresFrom),
             isEncrypted: configuration.isEncrypted, digest: Self.hexadecimal(digest),
@@ -36,39 +36,39 @@ extension CallSimulation {
             return nil
         }
         let measured = elapsed - (meter.began ?? elapsed)
-        let way = wayCounts(from, to.id.rawValue)
-        let (now, before) = (meter.latest, meter.before)
-        let concealed = now.concealedFrames - before.concealedFrames
+        let counts = linkCounts(from, to.id.rawValue)
+        let (latest, before) = (meter.latest, meter.before)
+        let concealed = latest.concealedFrames - before.concealedFrames
         func rate(_ bytes: Int) -> Double {
             measured > 0 ? (Double(8 * bytes) / measured).rounded() / 1e3 : 0
         }
         let rateState = peers[from].statistics(of: to.id).rate
-        let headers = RTPPacket.headerSize + (configuration.isEncrypted ? SRTPProfile.aeadAES128GCM.overhead : 0)
+        let headerBytes = RTPPacket.headerSize + (configuration.isEncrypted ? SRTPProfile.aeadAES128GCM.overhead : 0)
         return SimulationReport.Stream(
             from: from + 1, to: to.id.rawValue + 1, codec: "\(agreement.codec)", rate: agreement.streamRate,
-            packetFrames: agreement.framesPerPacket, kilobitsPerSecond: rate(way.bytes),
-            payloadKilobitsPerSecond: rate(way.mediaBytes - way.media * headers),
+            packetFrames: agreement.framesPerPacket, kilobitsPerSecond: rate(counts.bytes),
+            payloadKilobitsPerSecond: rate(counts.mediaBytes - counts.media * headerBytes),
             stepsDown: rateState?.stepsDown ?? 0, stepsUp: rateState?.stepsUp ?? 0,
             isLinkTooSlow: rateState?.isTooSlow ?? false,
             mouthToEarMs: meter.mouthToEar.spread, networkMs: networkDelays[from][to.id.rawValue].spread,
             targetDepthMs: meter.target.spread, depthMs: meter.depth.spread,
-            driftPPM: (now.driftPPM * 1e3).rounded() / 1e3, packetsSent: way.media, packetsLost: way.lostMedia,
-            packetsOverflowed: way.overflowedMedia,
-            packetsLate: now.latePackets - before.latePackets + to.statistics(of: PeerID(from)).lateUnits
+            driftPPM: (latest.driftPPM * 1e3).rounded() / 1e3, packetsSent: counts.media, packetsLost: counts.lostMedia,
+            packetsOverflowed: counts.overflowedMedia,
+            packetsLate: latest.latePackets - before.latePackets + to.statistics(of: PeerID(from)).lateUnits
                 - meter.lateUnitsBefore,
-            packetsMissing: now.missingPackets - before.missingPackets,
-            packetsRecovered: now.recoveredPackets - before.recoveredPackets,
-            packetsRecoveredByRequest: now.requestedPackets - before.requestedPackets,
-            packetsRecoveredByCodec: now.codecRecoveredPackets - before.codecRecoveredPackets,
+            packetsMissing: latest.missingPackets - before.missingPackets,
+            packetsRecovered: latest.recoveredPackets - before.recoveredPackets,
+            packetsRecoveredByRequest: latest.requestedPackets - before.requestedPackets,
+            packetsRecoveredByCodec: latest.codecRecoveredPackets - before.codecRecoveredPackets,
             concealedFrames: concealed,
             concealedShare: measured > 0 ? Double(concealed) / (measured * agreement.streamRate) : 0,
-            droppedFrames: now.droppedFrames - before.droppedFrames,
-            insertedFrames: now.insertedFrames - before.insertedFrames, glitches: meter.glitches,
+            droppedFrames: latest.droppedFrames - before.droppedFrames,
+            insertedFrames: latest.insertedFrames - before.insertedFrames, glitches: meter.glitches,
             glitchesPerMinute: measured > 0 ? (Double(meter.glitches) / measured * 6e4).rounded() / 1e3 : 0,
             series: meter.series.reported(from: meter.began ?? 0))
     }
 
-    private func wayCounts(_ from: Int, _ to: Int) -> SimulatedLink.Counts {
+    private func linkCounts(_ from: Int, _ to: Int) -> SimulatedLink.Counts {
         linksBefore.isEmpty ? SimulatedLink.Counts() : links[from][to].counts - linksBefore[from][to]
     }
 }

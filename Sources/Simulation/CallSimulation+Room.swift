@@ -21,18 +21,20 @@ extension CallSimulation {
 
     /// Removes a peer from the call; the others are notified and remove it.
     package mutating func leave(_ peer: Int) throws {
-        let at = now
+        let time = now
         isIn[peer] = false
         for other in peers.indices where isIn[other] {
-            peers[peer].remove(PeerID(other), at: at) { datagram, _ in send(datagram, from: peer, to: other, at: at) }
-            peers[other].remove(PeerID(peer), at: at) { _, _ in }
+            peers[peer].remove(PeerID(other), at: time) { datagram, _ in
+                send(datagram, from: peer, to: other, at: time)
+            }
+            peers[other].remove(PeerID(peer), at: time) { _, _ in }
         }
     }
 
-    /// Sends a goodbye from a peer, which remains.
+    /// Sends a goodbye from a peer to all others, although the peer stays in the call.
     package mutating func sayGoodbye(_ peer: Int) {
-        let at = now
-        peers[peer].sayGoodbye(at: at) { send($0, from: peer, to: $1.rawValue, at: at) }
+        let time = now
+        peers[peer].sayGoodbye(at: time) { send($0, from: peer, to: $1.rawValue, at: time) }
     }
 
     /// Restarts a peer's program.
@@ -43,7 +45,8 @@ extension CallSimulation {
         }
     }
 
-    /// Renegotiates media between two peers: its format, and its direction from the first to the second and back.
+    /// Renegotiates media between two peers: the configuration, or the one negotiated at first if nil, and the direction as peer
+    /// `a` sees it.
     package mutating func renegotiate(
         _ a: Int, _ b: Int, _ configuration: CallConfiguration? = nil,
         direction: SessionDescription.Direction = .sendReceive
@@ -60,7 +63,7 @@ extension CallSimulation {
 }
 
 extension CallSimulation {
-    /// The network of every path.
+    /// The network on every path; a change applies to all paths.
     package var network: NetworkProfile {
         get { links[0][1].profile }
         set { for from in links.indices { for to in links.indices { links[from][to].profile = newValue } } }

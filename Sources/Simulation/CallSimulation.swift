@@ -6,15 +6,15 @@ import EarshotCall
 import EarshotMediaTransport
 
 /// A complete call of two to eight peers on virtual time, in one thread, from a seed: the product's own code from microphone to
-/// loudspeaker, on simulated sound cards and a simulated network. Each peer sends to all others, whose remote peer `n` is peer `n`.
+/// loudspeaker, on simulated sound cards and a simulated network. Each peer sends to all others. The id of a peer is its index.
 ///
 /// ```swift
 /// var simulation = try CallSimulation(CallSimulation.Configuration())
 /// try simulation.run(until: 60)
 /// print(simulation.report)
 /// ```
-/// The same configuration gives the same bytes on the network, in files and in the report. Memory does not grow with the length of
-/// the call. For one thread at a time.
+/// The same configuration gives the same bytes on the network, in files and in the report. Memory does not grow with the length
+/// of the call, unless sound or history is kept. For one thread at a time.
 package struct CallSimulation {
     /// The number of peers in a call.
     package static let peerCounts = 2...8
@@ -27,19 +27,20 @@ package struct CallSimulation {
     package let peers: [SimulatedPeer]
     /// The links by sender and receiver; those from a peer to itself are unused.
     package var links: [[SimulatedLink]]
-    /// Seconds of the call, ascending, with the changes of the simulation.
+    /// The scheduled changes of the simulation, each with its second of the call, in ascending order.
     package var events: [(at: Double, action: (inout CallSimulation) throws -> Void)] = []
-    /// Returns a replacement for a datagram at a second of the call, to simulate a peer that misbehaves. Nil for none.
+    /// Returns the datagrams to send instead of a datagram, to simulate a peer that misbehaves; nil if all are sent unchanged.
+    /// The value `elapsed` is the second of the call.
     package var datagramFilter: ((_ datagram: [UInt8], _ from: Int, _ to: Int, _ elapsed: Double) -> [[UInt8]])?
-    /// True for each peer in the call.
+    /// True at the index of each peer that is in the call.
     package internal(set) var isIn: [Bool]
     /// The hash of everything sent, in order: FNV-1a over words of eight bytes (Fowler, Noll and Vo).
     package private(set) var digest: UInt64 = 0xCBF2_9CE4_8422_2325
     /// The negotiated configurations: `negotiated[a][b]` is that of peer a for peer b, nil for itself.
     let negotiated: [[CallConfiguration?]]
-    /// The traffic of each path when measuring began.
+    /// The traffic of each path when the measurements began; empty before.
     private(set) var linksBefore: [[SimulatedLink.Counts]] = []
-    /// The delays of each path.
+    /// The measured network delays by sender and receiver.
     var networkDelays: [[SpreadMeter]]
 
     /// The beginning of the call.
@@ -102,7 +103,7 @@ package struct CallSimulation {
     /// Completes the files in the output folder. The simulation cannot run afterwards.
     package func close() throws(AudioFileError) { for peer in peers { try peer.tape?.close() } }
 
-    /// The maximum number of datagrams in flight at once.
+    /// The maximum number of datagrams that were in flight at once so far.
     var datagramSlots: Int { flights.slotCount }
     var now: HostTime { start.advanced(bySeconds: elapsed) }
 
@@ -133,13 +134,13 @@ package struct CallSimulation {
     // MARK: Network
 
     mutating func send(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at now: HostTime) {
-        guard let datagramFilter else { return put(datagram, from: from, to: to, at: now) }
-        for other in datagramFilter(Array(datagram), from, to, elapsed) {
-            other.withUnsafeBytes { put($0, from: from, to: to, at: now) }
+        guard let datagramFilter else { return sendUnfiltered(datagram, from: from, to: to, at: now) }
+        for replacement in datagramFilter(Array(datagram), from, to, elapsed) {
+            replacement.withUnsafeBytes { sendUnfiltered($0, from: from, to: to, at: now) }
         }
     }
 
-    private mutating func put(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at now: HostTime) {
+    private mutating func sendUnfiltered(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at now: HostTime) {
         var datagram = datagram
         let isMedia = datagram.count > 1 && !(192...223).contains(datagram[1])
         if !protection.isEmpty {
@@ -162,7 +163,7 @@ package struct CallSimulation {
         var count = arrival.bytes.count
         if !protection.isEmpty {
             guard let opened = try? protection[arrival.to][arrival.from]?.unprotect(arrival.bytes, count: count) else {
-                return  // a copy
+                return  // a duplicate, which SRTP rejects
             }
             count = opened
         }
@@ -173,15 +174,15 @@ package struct CallSimulation {
 
     private static func digest(_ datagram: UnsafeRawBufferPointer, on before: UInt64) -> UInt64 {
         var hash = before
-        var at = 0
-        while at + 8 <= datagram.count {
-            hash = (hash ^ UInt64(littleEndian: datagram.loadUnaligned(fromByteOffset: at, as: UInt64.self)))
+        var offset = 0
+        while offset + 8 <= datagram.count {
+            hash = (hash ^ UInt64(littleEndian: datagram.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
             hash = hash &* 0x100_0000_01B3
-            at += 8
+            offset += 8
         }
-        while at < datagram.count {
-            hash = (hash ^ UInt64(datagram[at])) &* 0x100_0000_01B3
-            at += 1
+        while offset < datagram.count {
+            hash = (hash ^ UInt64(datagram[offset])) &* 0x100_0000_01B3
+            offset += 1
         }
         return hash
     }

@@ -16,61 +16,61 @@ package enum DelayDistribution: Hashable, Sendable {
 
 /// A distribution as a table of its quantiles with linear interpolation, so that a random value needs one uniform number.
 struct DelayQuantiles {
-    private let least: Double
-    private let values: [Double]
+    private let minimum: Double
+    private let quantiles: [Double]
     private static let steps = 4_096
 
     init(_ distribution: DelayDistribution) {
         switch distribution {
         case .constant(let seconds):
-            least = seconds
-            values = []
+            minimum = seconds
+            quantiles = []
         case .uniform(let range):
-            least = range.lowerBound
-            values = [range.lowerBound, range.upperBound]
+            minimum = range.lowerBound
+            quantiles = [range.lowerBound, range.upperBound]
         case .normal(let mean, let deviation, let range):
-            least = range.lowerBound
-            values = Self.table(range) { 0.5 * erfc((mean - $0) / deviation / 2.0.squareRoot()) }
+            minimum = range.lowerBound
+            quantiles = Self.table(range) { 0.5 * erfc((mean - $0) / deviation / 2.0.squareRoot()) }
         case .gamma(let shape, let scale, let range):
-            least = range.lowerBound
-            values = Self.table(range) { Self.erlang(($0 - range.lowerBound) / scale, shape: shape) }
+            minimum = range.lowerBound
+            quantiles = Self.table(range) { Self.erlang(($0 - range.lowerBound) / scale, shape: shape) }
         }
     }
 
-    /// Returns the delay in seconds.
-    /// - Parameter share: 0 ..< 1.
+    /// Returns the delay in seconds below which this share of all delays lies.
+    /// - Parameter share: 0 ..< 1; uniformly distributed shares give delays of the distribution.
     func value(at share: Double) -> Double {
-        guard values.count > 1 else { return least }
-        let place = share * Double(values.count - 1)
-        let index = min(Int(place), values.count - 2)
-        return values[index] + (values[index + 1] - values[index]) * (place - Double(index))
+        guard quantiles.count > 1 else { return minimum }
+        let position = share * Double(quantiles.count - 1)
+        let index = min(Int(position), quantiles.count - 2)
+        return quantiles[index] + (quantiles[index + 1] - quantiles[index]) * (position - Double(index))
     }
 
-    /// Inverts a distribution function between two limits by bisection.
+    /// Returns equidistant quantiles of a cumulative distribution function truncated to a range, by bisection.
     private static func table(_ range: ClosedRange<Double>, _ cumulative: (Double) -> Double) -> [Double] {
-        let (from, to) = (cumulative(range.lowerBound), cumulative(range.upperBound))
-        var least = range.lowerBound
+        let (lowerShare, upperShare) = (cumulative(range.lowerBound), cumulative(range.upperBound))
+        var lower = range.lowerBound
         return (0...steps).map { step in
             if step == 0 { return range.lowerBound }
             if step == steps { return range.upperBound }
-            let wanted = from + (to - from) * Double(step) / Double(steps)
-            var most = range.upperBound
+            let wantedShare = lowerShare + (upperShare - lowerShare) * Double(step) / Double(steps)
+            var upper = range.upperBound
             for _ in 0..<50 {
-                let middle = (least + most) / 2
-                if cumulative(middle) < wanted { least = middle } else { most = middle }
+                let middle = (lower + upper) / 2
+                if cumulative(middle) < wantedShare { lower = middle } else { upper = middle }
             }
-            return least
+            return lower
         }
     }
 
-    /// Returns the share of a gamma distribution of integer shape and scale 1 below `x`.
+    /// Returns the probability that a gamma-distributed value with integer shape and scale 1 is below `x`.
     private static func erlang(_ x: Double, shape: Int) -> Double {
         var term = exp(-x)
-        var above = term
+        var shareAbove = term
         for k in 1..<max(1, shape) {
             term *= x / Double(k)
-            above += term
+            shareAbove += term
         }
-        return 1 - above
+        return 1 - shareAbove
     }
 }

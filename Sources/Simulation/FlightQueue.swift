@@ -25,8 +25,8 @@ final class FlightQueue {
     func recycle(_ arrival: Flights.IncomingTransfer) { flights.recycle(arrival) }
 }
 
-/// A binary heap of datagrams in reused memory, so that nothing is allocated once the network is at its fullest. A value, as each
-/// access to a class's property is checked at run time.
+/// A binary heap of datagrams in reused memory, so that memory is allocated only when more datagrams are in flight than before. A
+/// struct, because each access to a class's property is checked at run time.
 struct Flights {
     /// A datagram that has arrived; its bytes are valid until ``recycle(_:)``.
     struct IncomingTransfer {
@@ -38,8 +38,8 @@ struct Flights {
     }
 
     private struct Flight {
-        var at: Int64
-        var number: UInt64  // of two at one instant, the one that was sent first
+        var arrivalTime: Int64
+        var number: UInt64  // in the order of sending, which decides between equal arrival times
         var slot: Int
     }
     private struct Slot {
@@ -51,12 +51,12 @@ struct Flights {
 
     private var heap: [Flight] = []
     private var slots: [Slot] = []
-    private var free: [Int] = []
-    private var sent: UInt64 = 0
+    private var freeSlots: [Int] = []
+    private var sentCount: UInt64 = 0
 
     func deallocate() { for slot in slots { slot.memory.deallocate() } }
 
-    var nextArrival: Int64 { heap.first?.at ?? .max }
+    var nextArrival: Int64 { heap.first?.arrivalTime ?? .max }
 
     var count: Int { heap.count }
     var slotCount: Int { slots.count }
@@ -67,13 +67,13 @@ struct Flights {
         slots[slot].count = datagram.count
         slots[slot].from = from
         slots[slot].to = to
-        heap.append(Flight(at: time, number: sent, slot: slot))
-        sent += 1
+        heap.append(Flight(arrivalTime: time, number: sentCount, slot: slot))
+        sentCount += 1
         rise(heap.count - 1)
     }
 
     mutating func next(by time: Int64) -> IncomingTransfer? {
-        guard let first = heap.first, first.at <= time else { return nil }
+        guard let first = heap.first, first.arrivalTime <= time else { return nil }
         let last = heap.removeLast()
         if !heap.isEmpty {
             heap[0] = last
@@ -86,10 +86,10 @@ struct Flights {
             slot: first.slot)
     }
 
-    mutating func recycle(_ arrival: IncomingTransfer) { free.append(arrival.slot) }
+    mutating func recycle(_ arrival: IncomingTransfer) { freeSlots.append(arrival.slot) }
 
     private mutating func takeSlot(room: Int) -> Int {
-        guard let slot = free.popLast() else {
+        guard let slot = freeSlots.popLast() else {
             let size = max(2_048, room)
             slots.append(Slot(memory: .allocate(byteCount: size, alignment: 16)))
             return slots.count - 1
@@ -102,25 +102,28 @@ struct Flights {
     }
 
     private func isBefore(_ a: Int, _ b: Int) -> Bool {
-        heap[a].at < heap[b].at || (heap[a].at == heap[b].at && heap[a].number < heap[b].number)
+        heap[a].arrivalTime < heap[b].arrivalTime
+            || (heap[a].arrivalTime == heap[b].arrivalTime && heap[a].number < heap[b].number)
     }
 
     private mutating func rise(_ place: Int) {
-        var at = place
-        while at > 0, isBefore(at, (at - 1) / 2) {
-            heap.swapAt(at, (at - 1) / 2)
-            at = (at - 1) / 2
+        var index = place
+        while index > 0, isBefore(index, (index - 1) / 2) {
+            heap.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
         }
     }
 
     private mutating func sink(_ place: Int) {
-        var at = place
+        var index = place
         while true {
-            var least = at
-            for child in 2 * at + 1...2 * at + 2 where child < heap.count && isBefore(child, least) { least = child }
-            if least == at { return }
-            heap.swapAt(at, least)
-            at = least
+            var earliest = index
+            for child in 2 * index + 1...2 * index + 2 where child < heap.count && isBefore(child, earliest) {
+                earliest = child
+            }
+            if earliest == index { return }
+            heap.swapAt(index, earliest)
+            index = earliest
         }
     }
 }

@@ -20,7 +20,8 @@ struct LossChain {
         case .none: return false
         case .independent(let share): return draw < share
         case .bursts(let share, let packets):
-            // Stays bad with 1 − 1/B, becomes so with L/(1 − L)/B: then the share L is lost, in bursts of B.
+            // With L for `share` and B for `packets`: a bad state continues with probability 1 − 1/B, and a good one becomes bad
+            // with L/(1 − L)/B. So the share L is lost, in bursts of B datagrams on average.
             isBad = draw < (isBad ? 1 - 1 / packets : share / (1 - share) / packets)
             return isBad
         case .blackouts(let share, let seconds):

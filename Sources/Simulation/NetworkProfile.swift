@@ -2,26 +2,27 @@
 
 /// The effect of a network on datagrams in one direction between two peers. docs/simulation.md defines it.
 ///
-/// Each path has its own random generator, so that paths are independent. A datagram first leaves by a queue (``LinkCapacity``),
-/// is then lost or not, delayed by a stall or not, and gets its delay.
+/// Each path has its own random generator, so that paths are independent. A datagram first passes a queue (``LinkCapacity``).
+/// Then it may be lost, may wait for the end of a stall, and gets its delay.
 package struct NetworkProfile: Hashable, Sendable {
-    /// The distribution of each datagram's delay. Unless reordered, none overtakes another.
+    /// The distribution of each datagram's delay. Datagrams that are not reordered arrive in the order of sending.
     package var delay: DelayDistribution
-    /// The losses.
+    /// The process by which datagrams are lost.
     package var loss: LossProcess
-    /// The share, 0 to 1, that is duplicated, with the copy 0.3 ms after the first.
+    /// The share of datagrams, 0 to 1, that arrive twice, the second time 0.3 ms after the first.
     package var duplication = 0.0
     /// The share of packets, 0 to 1, that take ``reorderingDelay`` seconds more without delaying later ones.
     package var reordering: Double
     /// The additional seconds of a reordered packet.
     package var reorderingDelay: Double
-    /// Repeated stalls.
+    /// Stalls at regular intervals; nil for none.
     package var stalls: RepeatedStall?
-    /// The events, in any order.
+    /// The outages, stalls and changes of the capacity, in any order.
     package var events: [NetworkEvent] = []
     /// The capacity of the narrowest link.
     package var capacity = LinkCapacity()
-    /// The recorded delay or loss of each packet of sound, instead of ``delay``, ``loss``, ``duplication`` and ``reordering``.
+    /// The recorded delay or loss of each packet of sound, used instead of ``delay``, ``loss``, ``duplication`` and
+    /// ``reordering``; nil for none.
     package var trace: NetworkTrace?
 
     /// Creates a profile; by default without losses.
@@ -37,7 +38,7 @@ package struct NetworkProfile: Hashable, Sendable {
     }
 }
 
-/// Periods in which a network carries nothing; datagrams sent meanwhile leave at their end.
+/// Stalls at regular intervals: the network carries nothing during a stall, and datagrams sent meanwhile leave at its end.
 package struct RepeatedStall: Hashable, Sendable {
     /// The seconds from one stall to the next, and from the start to the first one.
     package var period: Double
@@ -54,9 +55,9 @@ package struct RepeatedStall: Hashable, Sendable {
 
 /// An event of a network at a time of the call, in seconds since it began.
 package enum NetworkEvent: Hashable, Sendable {
-    /// Everything is lost.
+    /// All datagrams sent in this period are lost.
     case outage(Range<Double>)
-    /// The link holds all datagrams and sends them at the end.
+    /// The link holds all datagrams in this period, and sends them at its end.
     case stall(Range<Double>)
     /// From `at` on the link carries these bits a second; nil for no limit.
     case capacity(bitsPerSecond: Double?, at: Double)
@@ -71,8 +72,8 @@ package enum LossProcess: Hashable, Sendable {
     /// Bursts, by a two-state chain that advances with each datagram (Gilbert 1960, Elliott 1963): in its bad state all are lost.
     /// A bad state lasts `packets` datagrams on average, at least 1, and the share of lost ones is `share`, below 1.
     case bursts(share: Double, packets: Double)
-    /// Bursts in time: everything is lost for `seconds`; the times between are exponential, such that the share of these bursts
-    /// is `share`, below 1.
+    /// Bursts in time: everything is lost for `seconds`. The times between bursts are exponentially distributed, so that the
+    /// bursts take the share `share` of the time, below 1.
     case blackouts(share: Double, seconds: Double)
 }
 
@@ -80,7 +81,7 @@ package enum LossProcess: Hashable, Sendable {
 package struct LinkCapacity: Hashable, Sendable {
     /// The bits a second; nil for no limit. The 28 bytes of each datagram's IPv4 and UDP headers count.
     package var bitsPerSecond: Double?
-    /// The maximum bytes that wait; nil for 0.2 s at the rate, at least 3,000.
+    /// The maximum bytes that wait in the queue; nil for those of 0.2 s at the link's rate, at least 3,000.
     package var queueBytes: Int?
 
     /// Creates a capacity; by default without a limit.

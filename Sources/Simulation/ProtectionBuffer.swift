@@ -9,7 +9,7 @@ final class ProtectionBuffer {
 
     deinit { memory.deallocate() }
 
-    /// Returns the protected packet, valid until the next call; nil if the session refuses it.
+    /// Returns the protected packet, valid until the next call; nil without a session, or if it cannot protect the packet.
     func protect(_ packet: UnsafeRawBufferPointer, by session: SRTPSession?) -> UnsafeRawBufferPointer? {
         guard let session, packet.count + SRTPSession.maximumOverhead <= memory.count else { return nil }
         memory.copyMemory(from: packet)
@@ -19,17 +19,18 @@ final class ProtectionBuffer {
 }
 
 extension CallSimulation {
-    /// Returns a session for each end of each pair, with keys from the seed: by its owner and its peer.
+    /// Returns the SRTP sessions of all pairs of peers, with random keys: the one at `[a][b]` is peer `a`'s session with peer
+    /// `b`.
     static func protection(_ count: Int, _ random: inout SeededRandom) throws(SRTPError) -> [[SRTPSession?]] {
-        var all = [[SRTPSession?]](repeating: [SRTPSession?](repeating: nil, count: count), count: count)
+        var sessions = [[SRTPSession?]](repeating: [SRTPSession?](repeating: nil, count: count), count: count)
         for a in 0..<count {
             for b in 0..<count where b > a {
                 let seed = random.next()
-                all[a][b] = try session(seed, .client)
-                all[b][a] = try session(seed, .server)
+                sessions[a][b] = try session(seed, .client)
+                sessions[b][a] = try session(seed, .server)
             }
         }
-        return all
+        return sessions
     }
 
     private static func session(_ seed: UInt64, _ role: DTLSRole) throws(SRTPError) -> SRTPSession? {

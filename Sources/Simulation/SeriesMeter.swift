@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A series over time with at most ``capacity`` points, each the mean of the same period: when there are more, every two are
-/// joined.
+/// A series over time with at most ``capacity`` points, each for an interval of the same length. If more would be needed, the
+/// length is doubled, and each two neighbours are merged.
 struct SeriesMeter {
     static let capacity = 240
 
-    /// Means of an interval.
+    /// The number of values in an interval, and the sums of the values in seconds.
     struct Point {
         var count = 0.0
         var target = 0.0
@@ -14,12 +14,12 @@ struct SeriesMeter {
     }
 
     private(set) var points: [Point] = []
-    /// The seconds of a point.
+    /// The length of a point's interval in seconds.
     private(set) var interval = 0.1
 
     /// - Parameter elapsed: the seconds since the first point's beginning; never less than before.
     mutating func add(target: Double, depth: Double, mouthToEar: Double, at elapsed: Double) {
-        while elapsed >= interval * Double(Self.capacity) { halve() }
+        while elapsed >= interval * Double(Self.capacity) { mergePairs() }
         let index = Int(elapsed / interval)
         while points.count <= index { points.append(Point()) }
         points[index].count += 1
@@ -28,7 +28,7 @@ struct SeriesMeter {
         points[index].mouthToEar += mouthToEar
     }
 
-    private mutating func halve() {
+    private mutating func mergePairs() {
         interval *= 2
         var merged: [Point] = []
         merged.reserveCapacity(Self.capacity)

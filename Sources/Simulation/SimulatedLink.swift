@@ -2,23 +2,23 @@
 
 import EarshotAudioBase
 
-/// A path between two peers on virtual time: determines the arrival of each datagram, from a seed.
+/// A path from one peer to another on virtual time. It determines the arrival of each datagram, from a seed.
 package struct SimulatedLink {
     /// The traffic of this path.
     package struct Counts: Hashable, Sendable {
-        /// The datagrams of sound; those lost, those lost because the queue was full, and those duplicated.
+        /// The number of datagrams of sound that were sent, then of those lost, lost because the queue was full, and duplicated.
         package var media = 0
         package var lostMedia = 0
         package var overflowedMedia = 0
         package var duplicatedMedia = 0
-        /// The bytes of these datagrams, and of all, without the headers of UDP and IP.
+        /// The bytes of the datagrams of sound, then of all datagrams, without the headers of UDP and IP.
         package var mediaBytes = 0
         package var bytes = 0
         /// The bytes of the largest datagram.
         package var largestDatagram = 0
     }
 
-    /// The arrival of a datagram in nanoseconds of the call; nil for never.
+    /// The arrival times of a datagram and of its duplicate in nanoseconds of the call; nil if it does not arrive.
     struct Fate {
         var arrival: Int64?
         var copy: Int64?
@@ -39,9 +39,9 @@ package struct SimulatedLink {
     private var queue: LinkQueue
     private var random: SeededRandom
     private var chain: LossChain
-    private var newest: Int64 = 0  // arrival of those that keep their order
-    private var line = 0  // of the trace: the next
-    private var lastTraced: Float = 0  // milliseconds
+    private var latestOrderedArrival: Int64 = 0  // nanoseconds of the call; of datagrams that keep their order
+    private var traceLine = 0  // index of the next line of the trace
+    private var lastTracedDelay: Float = 0  // milliseconds
 
     package init(_ profile: NetworkProfile, seed: UInt64) {
         self.profile = profile
@@ -51,7 +51,7 @@ package struct SimulatedLink {
         chain = LossChain(seed: random.next())
     }
 
-    /// Returns the same path between two other peers.
+    /// Returns a copy of this path with other random numbers, for two other peers.
     package func reseeded(_ seed: UInt64) -> SimulatedLink {
         var other = self
         other.random = SeededRandom(seed: seed)
@@ -59,7 +59,7 @@ package struct SimulatedLink {
         return other
     }
 
-    /// Sends a datagram.
+    /// Sends a datagram and returns its arrival times.
     /// - Parameters:
     ///   - isMedia: true for sound, false for a report.
     ///   - now: nanoseconds of the call; never less than before.
@@ -70,55 +70,55 @@ package struct SimulatedLink {
             counts.media += 1
             counts.mediaBytes += byteCount
         }
-        // Always draw the same number of random numbers, so that impairments are independent.
+        // Each datagram draws the same number of random numbers, so that a change of one impairment does not change the others.
         let draws = (random.unit(), random.unit(), random.unit(), random.unit())
         let elapsed = Double(now) * 1e-9
-        guard let left = queue.departure(byteCount: byteCount + LinkCapacity.headerBytes, at: elapsed) else {
+        guard let departureTime = queue.departure(byteCount: byteCount + LinkCapacity.headerBytes, at: elapsed) else {
             if isMedia {
                 counts.lostMedia += 1
                 counts.overflowedMedia += 1
             }
             return Fate()
         }
-        let departure = queue.isUnlimited ? now : Int64(left * 1e9)
+        let departure = queue.isUnlimited ? now : Int64(departureTime * 1e9)
         if profile.trace != nil { return followTrace(isMedia, departure, isOut: isOut(elapsed)) }
-        // Every datagram advances the chain, lost by other causes or not.
+        // A datagram advances the state of the losses even if an outage loses it.
         let isLost = chain.loses(profile.loss, draw: draws.0, at: elapsed)
         if isLost || isOut(elapsed) {
             if isMedia { counts.lostMedia += 1 }
             return Fate()
         }
-        return arrival(isMedia, held(departure), delay: draws.1, order: draws.2, copy: draws.3)
+        return arrival(isMedia, timeAfterStalls(departure), delay: draws.1, order: draws.2, copy: draws.3)
     }
 
     private mutating func arrival(
         _ isMedia: Bool, _ departure: Int64, delay: Double, order: Double, copy: Double
     ) -> Fate {
-        var at = departure + Int64(quantiles.value(at: delay) * 1e9)
+        var arrivalTime = departure + Int64(quantiles.value(at: delay) * 1e9)
         if order < profile.reordering {
-            at += Int64(profile.reorderingDelay * 1e9)
+            arrivalTime += Int64(profile.reorderingDelay * 1e9)
         } else {
-            at = max(at, newest + 1)
-            newest = at
+            arrivalTime = max(arrivalTime, latestOrderedArrival + 1)
+            latestOrderedArrival = arrivalTime
         }
-        guard copy < profile.duplication else { return Fate(arrival: at) }
+        guard copy < profile.duplication else { return Fate(arrival: arrivalTime) }
         if isMedia { counts.duplicatedMedia += 1 }
-        return Fate(arrival: at, copy: at + 300_000)
+        return Fate(arrival: arrivalTime, copy: arrivalTime + 300_000)
     }
 
     private mutating func followTrace(_ isMedia: Bool, _ departure: Int64, isOut: Bool) -> Fate {
         guard let delays = profile.trace?.delays else { return Fate() }
-        var delay = lastTraced
+        var delay = lastTracedDelay
         if isMedia {
-            delay = delays[line]
-            line = line + 1 == delays.count ? 0 : line + 1
-            if delay >= 0 { lastTraced = delay }
+            delay = delays[traceLine]
+            traceLine = traceLine + 1 == delays.count ? 0 : traceLine + 1
+            if delay >= 0 { lastTracedDelay = delay }
         }
         if delay < 0 || isOut {
             if isMedia { counts.lostMedia += 1 }
             return Fate()
         }
-        return Fate(arrival: held(departure) + Int64(Double(delay) * 1e6))
+        return Fate(arrival: timeAfterStalls(departure) + Int64(Double(delay) * 1e6))
     }
 
     private func isOut(_ elapsed: Double) -> Bool {
@@ -126,8 +126,8 @@ package struct SimulatedLink {
         return false
     }
 
-    /// Returns the time at which a datagram that left the queue continues.
-    private func held(_ departure: Int64) -> Int64 {
+    /// Returns the time at which a datagram that has passed the queue goes on: at once, or at the end of a stall.
+    private func timeAfterStalls(_ departure: Int64) -> Int64 {
         let elapsed = Double(departure) * 1e-9
         var until = elapsed
         for case .stall(let range) in profile.events where range.contains(elapsed) {
@@ -143,14 +143,14 @@ package struct SimulatedLink {
 
 extension SimulatedLink.Counts {
     package static func - (a: Self, b: Self) -> Self {
-        var left = a
-        left.media -= b.media
-        left.lostMedia -= b.lostMedia
-        left.overflowedMedia -= b.overflowedMedia
-        left.duplicatedMedia -= b.duplicatedMedia
-        left.mediaBytes -= b.mediaBytes
-        left.bytes -= b.bytes
-        return left
+        var difference = a
+        difference.media -= b.media
+        difference.lostMedia -= b.lostMedia
+        difference.overflowedMedia -= b.overflowedMedia
+        difference.duplicatedMedia -= b.duplicatedMedia
+        difference.mediaBytes -= b.mediaBytes
+        difference.bytes -= b.bytes
+        return difference
     }
 
     package static func + (a: Self, b: Self) -> Self {

@@ -8,12 +8,12 @@ import EarshotPlayout
 extension SimulatedPeer {
     func measure(_ meter: StreamMeter) { meters.append(meter) }
     func meter(of peer: PeerID) -> StreamMeter? { meters.first { $0.from == peer.rawValue } }
-    /// Restarts measurements after media with another peer was renegotiated.
+    /// Restarts the measurements of another peer's sound, after media with that peer was renegotiated.
     func remeasure(_ peer: PeerID) {
         for index in meters.indices where meters[index].from == peer.rawValue { meters[index].follow() }
     }
 
-    /// Starts counting.
+    /// Starts the measurements of all other peers' sound.
     func beginMeasuring(at elapsed: Double) {
         for index in meters.indices {
             let peer = PeerID(meters[index].from)
@@ -26,26 +26,27 @@ extension SimulatedPeer {
     /// Returns the time at which a frame of a stream to another peer passed the microphone's converter.
     func captureTime(ofStreamFrame frame: Double, for peer: PeerID) -> HostTime {
         guard let agreement = agreements[peer] else { return HostTime(nanoseconds: 0) }
-        let place = Double(agreement.streamOrigin) + frame * agreement.scale
-        let whole = place.rounded(.down)
-        let time = card.time(ofFrame: Int64(whole)) ?? HostTime(nanoseconds: 0)
-        return time.advanced(bySeconds: (place - whole) / card.configuration.trueSampleRate)
+        let cardFrame = Double(agreement.streamOrigin) + frame * agreement.scale
+        let wholeFrame = cardFrame.rounded(.down)
+        let time = card.time(ofFrame: Int64(wholeFrame)) ?? HostTime(nanoseconds: 0)
+        return time.advanced(bySeconds: (cardFrame - wholeFrame) / card.configuration.trueSampleRate)
     }
 
     func observe(_ cycle: IOCycle, elapsed: Double) {
         guard !meters.isEmpty,
-            let output = card.time(ofFrame: cycle.sampleTime + Int64(2 * card.configuration.longestBlock))
+            let blockTime = card.time(ofFrame: cycle.sampleTime + Int64(2 * card.configuration.longestBlock))
         else { return }
         for index in meters.indices where meters[index].began != nil {
             guard let agreement = agreements[PeerID(meters[index].from)], let heard = agreement.heard else { continue }
             meters[index].observe(
-                heard.playout.statistics, of: agreement.media, at: self, outputTime: output, elapsed: elapsed)
+                heard.playout.statistics, of: agreement.media, at: self, outputTime: blockTime, elapsed: elapsed)
         }
     }
 }
 
 extension SimulatedPeer {
-    /// Returns a part of the microphone's sound, at the converter, if it is reproducible.
+    /// Returns the microphone's sound in these seconds of the card, and the time of the first frame at the converter. The sound
+    /// must give the same frames again.
     package func spoken(_ seconds: Range<Double>, channel: Int = 0) -> (samples: [Float], from: HostTime) {
         let rate = card.configuration.trueSampleRate
         let first = Int(seconds.lowerBound * rate)
@@ -59,7 +60,7 @@ extension SimulatedPeer {
         )
     }
 
-    /// Returns a part of the heard sound, by the card's clock, without frames that were not kept.
+    /// Returns the loudspeaker's sound in these seconds of the card, as far as it was kept, and the time of the first frame.
     package func heard(_ seconds: Range<Double>, channel: Int = 0) -> (samples: [Float], from: HostTime) {
         let rate = card.configuration.trueSampleRate
         let first = max(0, Int(seconds.lowerBound * rate) - heardFrom)

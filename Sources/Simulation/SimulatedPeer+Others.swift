@@ -6,21 +6,21 @@ import EarshotMediaTransport
 import EarshotPlayout
 
 extension SimulatedPeer {
-    /// The first of the others, by number.
+    /// The id of the other peer with the lowest number; the peer's own id if there is no other.
     package var firstOther: PeerID { agreements.keys.min { $0.rawValue < $1.rawValue } ?? id }
-    /// The playout of the only other voice.
+    /// The playout of the first other peer's voice, which must be heard.
     package var playout: Playout { playout(of: firstOther)! }
     package func playout(of peer: PeerID) -> Playout? { agreements[peer]?.heard?.playout }
     /// Returns the media with another peer.
     func media(for peer: PeerID) -> MediaPeer? { agreements[peer]?.media }
-    /// Returns the level of another peer.
+    /// Returns the level of another peer's voice; nil if the voice is not heard.
     package func level(of peer: PeerID) -> VoiceLevel? {
         agreements[peer]?.heard.map { processor.mixer.level(at: $0.place) }
     }
     package func setGain(_ gain: Float, of peer: PeerID) {
         if let heard = agreements[peer]?.heard { processor.mixer.setGain(gain, at: heard.place) }
     }
-    /// The network counts, in a call of two.
+    /// The media statistics of the first other peer, for a call of two.
     package var statistics: MediaStatistics { statistics(of: firstOther) }
     package func statistics(of peer: PeerID) -> MediaStatistics {
         core.statistics(of: peer) ?? MediaStatistics(rtp: RTPStatistics())
@@ -53,10 +53,10 @@ extension SimulatedPeer {
         updateDeadline()
     }
 
-    /// Restarts the remote peer's program: with other numbers and the same address.
+    /// Restarts media with another peer as if this peer's program had restarted: with new RTP numbers, without a goodbye.
     func restart(_ peer: PeerID, session: RTPSession) throws {
         guard let agreement = agreements[peer] else { return }
-        core.remove(peer, at: HostTime(nanoseconds: 0)) { _, _ in }  // nobody is told
+        core.remove(peer, at: HostTime(nanoseconds: 0)) { _, _ in }  // no goodbye is sent
         let encoder = try StreamEncoder(agreement.configuration)
         let media = try MediaPeer(
             agreement.configuration, stream: encoder, playout: agreement.heard?.playout, session: session)

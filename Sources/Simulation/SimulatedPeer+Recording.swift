@@ -6,7 +6,7 @@ import EarshotMediaTransport
 
 extension SimulatedPeer {
     /// Starts a recording of all remote voices, which is read between two steps of the simulation.
-    /// - Parameter depth: the seconds by which it lags behind the earliest packet.
+    /// - Parameter depth: the seconds by which the recording lags behind the earliest packet.
     package func record(depth: Double = CallRecording.depth) throws -> CallRecording {
         let recording = CallRecording(
             processor.cycles, sampleRate: preferences.deviceRate, channelCount: heard.count, depth: depth)

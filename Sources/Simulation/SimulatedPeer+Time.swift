@@ -6,27 +6,27 @@ import EarshotCall
 import EarshotMediaTransport
 
 extension SimulatedPeer {
-    /// Stops the card's calls for these seconds; it then reports skipped frames.
+    /// Stops the card's cycles for this number of seconds. The card then reports skipped frames.
     package func skipCycles(for seconds: Double) {
         held = card.renderer.nextCallTime.advanced(bySeconds: seconds)
     }
 
-    /// The time of the card's next call.
+    /// The time of the card's next cycle.
     var nextCallTime: HostTime { max(callTime, held) }
     /// The time of the peer's next work.
     var nextTime: HostTime { min(nextCallTime, mediaTime) }
 
-    /// Runs the card's next cycle: microphone, callback, loudspeaker; then the media thread.
+    /// Runs the card's next cycle: microphone, callback, loudspeaker. The media thread is due at once afterwards.
     func runCycle(at now: HostTime, elapsed: Double) throws {
         let frames = preferences.deviceBlock
-        // Sound passes while the card skips.
+        // The microphone's sound continues while the card skips cycles.
         repeat {
             try sound.fill(block.channels, fed, frames)
             if !echo.isEmpty { addEcho(frames) }
             fed += frames
             air.writer.write(block.channels, frameCount: frames)
             try tape?.microphone.write(block.channels, frameCount: frames)
-        } while due(fed / frames + 1) <= now
+        } while timeOfCall(fed / frames + 1) <= now
         var cycle = card.renderer.beginCycle(at: now)
         processor.callback(&cycle)
         card.renderer.endCycle(at: now)
@@ -62,11 +62,11 @@ extension SimulatedPeer {
         }
     }
 
-    private func due(_ call: Int) -> HostTime {
+    private func timeOfCall(_ call: Int) -> HostTime {
         card.time(ofFrame: Int64(call * preferences.deviceBlock)) ?? HostTime(nanoseconds: 0)
     }
 
-    /// Receives a datagram of another peer; while the media thread does not run, it waits.
+    /// Receives a datagram from another peer. The datagram waits while the media thread does not run.
     func receive(_ datagram: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime, elapsed: Double) {
         if !stalls.isEmpty, stall(at: elapsed) != nil {
             inbox.append((Array(datagram), peer))
@@ -76,7 +76,7 @@ extension SimulatedPeer {
         }
     }
 
-    /// Receives a datagram of the only other peer at the media thread's next run.
+    /// Receives a datagram from the first other peer, at the media thread's next turn.
     package func receive(_ datagram: [UInt8]) {
         inbox.append((datagram, firstOther))
         mediaTime = HostTime(nanoseconds: 0)

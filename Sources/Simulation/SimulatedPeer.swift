@@ -6,32 +6,32 @@ import EarshotCall
 import EarshotMediaTransport
 import EarshotPlayout
 
-/// One side of a call on virtual time: a simulated card, the render callback, and the media core; it runs on the caller's thread.
+/// One peer of a call on virtual time: a simulated card, the render callback, and the media core. It runs on the caller's thread.
 /// Other peers know it by its number.
 package final class SimulatedPeer {
     package let id: PeerID
-    /// Its preferences, from which the card was created.
+    /// The preferences with which the peer negotiates; rate and block are those of the card.
     package let preferences: CallPreferences
-    /// The first negotiated configuration; those with other peers may differ.
+    /// The configuration negotiated with the first other peer; those with further peers may differ.
     package let configuration: CallConfiguration
     package let card: SimulatedCard
     package let processor: CallProcessor
     package var core: MediaCore
-    /// The loudspeaker's sound for each channel, from ``heardFrom`` on.
+    /// The kept samples of the loudspeaker's sound by channel. The first sample is frame ``heardFrom`` of the card.
     package internal(set) var heard: [[Float]]
-    /// The number of frames that were not kept.
+    /// The number of the loudspeaker's frames before the kept ones.
     package internal(set) var heardFrom = 0
-    /// The statistics of the first other peer's playout, at each call of the card.
+    /// The statistics of the first other peer's playout at each cycle of the card, if the history is kept.
     package internal(set) var history: [(elapsed: Double, statistics: PlayoutStatistics)] = []
     /// The seconds of the call in which the media thread does not run.
     package var stalls: [Range<Double>] = []
     /// The seconds of the call in which the voice processing thread does not run.
     package var voiceStalls: [Range<Double>] = []
-    /// The processing of the voice.
+    /// The processing of the peer's own voice; nil for none.
     package let voice: CallVoice?
     /// The echo from the loudspeaker to the microphone: delays in frames, at least two blocks, with a gain for each.
     package var echo: [(frames: Int, gain: Float)] = []
-    /// The files that record its microphone and its loudspeaker; nil for none.
+    /// The files that record the peer's microphone and loudspeaker; nil for none.
     var tape: PeerTape?
 
     /// The agreement with one other peer.
@@ -39,7 +39,8 @@ package final class SimulatedPeer {
         let configuration: CallConfiguration
         let media: MediaPeer
         let heard: Heard?
-        /// The card's frame at which the stream began, and the card's frames for each of the stream's.
+        /// The card's frame at which the stream began (`streamOrigin`), and the number of the card's frames per frame of the
+        /// stream (`scale`).
         let streamOrigin: Int
         let scale: Double
 
@@ -51,7 +52,7 @@ package final class SimulatedPeer {
             scale = configuration.deviceRate / configuration.streamRate
         }
     }
-    /// One other's voice.
+    /// Another peer's voice: its playout, and its place in the mixer.
     struct Heard {
         let playout: Playout
         let place: PeerMixer.Place
@@ -64,12 +65,16 @@ package final class SimulatedPeer {
     let keepsFrom: Double?
     let keepsHistory: Bool
     private let wakeup = Wakeup()
+    /// The sound on its way to the microphone.
     let air: AudioRing
+    /// The sound that the loudspeaker has played; nil if it is not kept or recorded.
     let room: AudioRing?
     let block: AudioBuffer
+    /// The number of frames of sound that have been passed to the microphone.
     var fed = 0
     var inbox: [(bytes: [UInt8], from: PeerID)] = []
-    // Read at each step of the simulation; each access to a class's property is checked at run time, which is expensive here.
+    // The time until which the card's cycles are stopped. Unchecked, because this and the next two times are read at each step of
+    // the simulation, where a check of exclusive access is expensive.
     @exclusivity(unchecked) var held = HostTime(nanoseconds: 0)
     @exclusivity(unchecked) var callTime = HostTime(nanoseconds: 0)
     @exclusivity(unchecked) var mediaTime = SimulatedPeer.never

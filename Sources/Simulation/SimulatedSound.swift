@@ -19,7 +19,8 @@ package struct SimulatedSound {
         })
     }
 
-    /// Returns endless noise, the same in all channels, whose level varies like that of speech. Each voice differs.
+    /// Returns endless noise, the same in all channels, whose level varies like that of speech. Another `voice` gives other
+    /// noise.
     package static func speechLikeNoise(voice: UInt64 = 0) -> SimulatedSound {
         let noise = SpeechLikeNoise(voice: voice)
         return SimulatedSound(fill: { channels, first, count in
@@ -29,7 +30,7 @@ package struct SimulatedSound {
         })
     }
 
-    /// Returns a sound file of any length, repeated, which is read on demand.
+    /// Returns the sound of a file of any length, which is repeated, and read as it is needed.
     /// - Parameters:
     ///   - file: owned by the sound from now on.
     ///   - format: the card's format.
@@ -48,8 +49,8 @@ package struct SimulatedSound {
 private final class RepeatedFile {
     private let reader: ConvertedFileReader
     private let piece: AudioBuffer
-    private var offset = 0
-    private var held = 0
+    private var nextFrame = 0
+    private var filledFrames = 0
     private static let pieceFrames = 4_096
 
     init(_ reader: ConvertedFileReader) {
@@ -61,23 +62,23 @@ private final class RepeatedFile {
     func read(into channels: Channels, _ count: Int) throws(AudioFileError) {
         var done = 0
         while done < count {
-            if offset == held { try refill() }
-            if held == 0 { break }  // the file has been emptied meanwhile
-            let frames = min(count - done, held - offset)
+            if nextFrame == filledFrames { try refill() }
+            if filledFrames == 0 { break }  // the file has been emptied meanwhile
+            let frames = min(count - done, filledFrames - nextFrame)
             for c in 0..<channels.count {
-                copySamples(channels[c] + done, piece.channels[min(c, piece.channels.count - 1)] + offset, frames)
+                copySamples(channels[c] + done, piece.channels[min(c, piece.channels.count - 1)] + nextFrame, frames)
             }
-            offset += frames
+            nextFrame += frames
             done += frames
         }
         for c in 0..<channels.count { clearSamples(channels[c] + done, count - done) }
     }
 
     private func refill() throws(AudioFileError) {
-        offset = 0
-        held = try reader.read(into: piece.channels, frameCount: Self.pieceFrames)
-        if held > 0 { return }
+        nextFrame = 0
+        filledFrames = try reader.read(into: piece.channels, frameCount: Self.pieceFrames)
+        if filledFrames > 0 { return }
         try reader.seek(to: 0)
-        held = try reader.read(into: piece.channels, frameCount: Self.pieceFrames)
+        filledFrames = try reader.read(into: piece.channels, frameCount: Self.pieceFrames)
     }
 }

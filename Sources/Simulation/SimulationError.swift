@@ -4,7 +4,7 @@
 package enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The number of peers is not 2 to 8.
     case peerCount(Int)
-    /// The file has no frame.
+    /// The sound file at this path contains no audio.
     case noSound(String)
     /// The mixer of the peer with this index is full.
     case full(Int)

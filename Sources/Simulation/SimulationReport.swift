@@ -1,46 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The report of a simulated call, determined by the configuration alone. Fields named Ms are in milliseconds, to microseconds.
+/// The report of a simulated call, determined by the call's configuration and length. Fields named Ms are in milliseconds,
+/// rounded to microseconds.
 package struct SimulationReport: Codable, Hashable, Sendable {
-    /// The distribution of values, weighted by time, to three digits.
+    /// The distribution of values in milliseconds, one for each block or received packet. The percentiles have three digits.
     package struct Spread: Codable, Hashable, Sendable {
-        /// The minimum.
+        /// The minimum in milliseconds.
         package var least: Double
-        /// The median.
+        /// The median in milliseconds.
         package var p50: Double
-        /// The value that is exceeded 5 % of the time.
+        /// The 95th percentile in milliseconds, which 5 % of the values exceed.
         package var p95: Double
-        /// The value that is exceeded 1 % of the time.
+        /// The 99th percentile in milliseconds, which 1 % of the values exceed.
         package var p99: Double
-        /// The maximum.
+        /// The maximum in milliseconds.
         package var max: Double
     }
 
     /// One peer.
     package struct Peer: Codable, Hashable, Sendable {
-        /// The number, from 1.
+        /// The peer's number, from 1.
         package var number: Int
         /// The card's rate in hertz.
         package var rate: Double
-        /// The frames of the card's block.
+        /// The number of frames in a block of the card.
         package var block: Int
-        /// The deviation of its crystal from the nominal rate in parts per million.
+        /// The deviation of the card's true rate from the nominal rate in parts per million.
         package var driftPPM: Double
-        /// The second of the simulation at which frame 0 passed its microphone's converter.
+        /// The second of the call at which frame 0 passed the microphone's converter; 0 if none did.
         package var microphoneStartSeconds: Double
-        /// The second of the simulation at which frame 0 passed its loudspeaker's converter.
+        /// The second of the call at which frame 0 passed the loudspeaker's converter; 0 if none did.
         package var loudspeakerStartSeconds: Double
     }
 
     /// A point of a stream's series: means over a period.
     package struct Point: Codable, Hashable, Sendable {
-        /// The beginning of the period.
+        /// The second of the call at which the period begins.
         package var seconds: Double
-        /// The target wait of the earliest packet.
+        /// The mean target of the jitter buffer's depth.
         package var targetDepthMs: Double
-        /// The actual wait of the earliest packet.
+        /// The mean depth of the jitter buffer: how much later than the earliest packet one may arrive and still be played.
         package var depthMs: Double
-        /// The delay from microphone to loudspeaker.
+        /// The mean delay from the microphone's converter to the loudspeaker's.
         package var mouthToEarMs: Double
     }
 
@@ -52,31 +53,31 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var to: Int
         /// The negotiated codec: `pcm`, `opus`, `opus-custom` or `aac`; over a slow link Opus may replace `pcm`.
         package var codec: String
-        /// The rate on the wire in hertz.
+        /// The sample rate of the stream in hertz.
         package var rate: Double
-        /// The negotiated frames of a packet.
+        /// The negotiated number of frames in a packet.
         package var packetFrames: Int
         /// The kilobits a second sent, with RTP headers, reports and SRTP, without UDP and IP.
         package var kilobitsPerSecond: Double
         /// The kilobits a second without the headers of RTP and SRTP: payloads, with redundancy and its headers.
         package var payloadKilobitsPerSecond: Double
-        /// The steps down the ladder of a slow link, in the whole call.
+        /// The number of times that the sender lowered its bit rate for a slow link, in the whole call.
         package var stepsDown: Int
-        /// The steps up the ladder.
+        /// The number of times that the sender raised its bit rate again, in the whole call.
         package var stepsUp: Int
-        /// True if at the end even the last rung exceeded the link's rate.
+        /// True if, at the end of the call, even the lowest bit rate exceeded the link's rate.
         package var isLinkTooSlow: Bool
         /// The delay from the microphone's converter to the loudspeaker's; nil if nothing was heard.
         package var mouthToEarMs: Spread?
         /// The delay of received packets in the network.
         package var networkMs: Spread?
-        /// The target depth.
+        /// The target of the jitter buffer's depth; nil if nothing was heard.
         package var targetDepthMs: Spread?
-        /// The depth.
+        /// The depth of the jitter buffer; nil if nothing was heard.
         package var depthMs: Spread?
         /// The sender's clock relative to the receiver's at the end, in parts per million, as playout measured it.
         package var driftPPM: Double
-        /// The packets of sound.
+        /// The number of packets of sound that were sent.
         package var packetsSent: Int
         /// The packets that the network lost, including those at a full queue.
         package var packetsLost: Int
@@ -92,7 +93,7 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var packetsRecoveredByRequest: Int
         /// The recovered packets from the next packet (Opus's in-band FEC).
         package var packetsRecoveredByCodec: Int
-        /// The concealed frames.
+        /// The number of frames that were missing and concealed.
         package var concealedFrames: Int
         /// The share of concealed frames in all heard ones, 0 to 1.
         package var concealedShare: Double
@@ -100,19 +101,19 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var droppedFrames: Int
         /// The frames added to lengthen the delay.
         package var insertedFrames: Int
-        /// The runs of blocks with concealed, skipped or added frames.
+        /// The number of runs of successive blocks with concealed, skipped or inserted frames.
         package var glitches: Int
         /// The glitches a minute.
         package var glitchesPerMinute: Double
-        /// At most 240 points of the same length.
+        /// The series over time: at most 240 points for periods of the same length.
         package var series: [Point]
     }
 
     /// The seed of the configuration.
     package var seed: UInt64
-    /// The seconds of the call.
+    /// The length of the call in seconds.
     package var seconds: Double
-    /// The second from which on it counted.
+    /// The second of the call at which the measurements began.
     package var measuredFromSeconds: Double
     /// True if packets were protected.
     package var isEncrypted: Bool
@@ -120,6 +121,6 @@ package struct SimulationReport: Codable, Hashable, Sendable {
     package var digest: String
     /// The peers, in order.
     package var peers: [Peer]
-    /// The streams from each peer to each.
+    /// The streams from each peer to each other peer.
     package var streams: [Stream]
 }

@@ -5,10 +5,10 @@ import EarshotCall
 import EarshotPlayout
 
 /// Measures the sound of one peer at another: the exact delay from microphone to loudspeaker, the depth of the jitter buffer, and
-/// all differences.
+/// the glitches.
 ///
-/// The delay is neither estimated nor correlated. Playout reports the stream's position at the beginning of a block, RTP's
-/// timestamps relate it to the captured frame, and both cards know when a frame passes their converters. A value, as each access
+/// The delay is exact, not an estimate. Playout reports the stream's position at the beginning of a block, RTP timestamps relate
+/// this position to the captured frame, and both cards know when a frame passes their converters. A struct, because each access
 /// to a class's property is checked at run time.
 struct StreamMeter {
     let from: Int
@@ -16,22 +16,22 @@ struct StreamMeter {
     private(set) var depth = SpreadMeter()
     private(set) var target = SpreadMeter()
     private(set) var series = SeriesMeter()
-    /// The runs of blocks with concealed, skipped or added frames.
+    /// The number of runs of successive blocks with concealed, skipped or inserted frames.
     private(set) var glitches = 0
-    /// The second of the call at which measuring began.
+    /// The second of the call at which measuring began; nil before.
     private(set) var began: Double?
-    /// The statistics at the start of the measurement.
+    /// The statistics when measuring began; zeros after a renegotiation.
     private(set) var before = PlayoutStatistics()
     /// AAC's late units before the measurement.
     private(set) var lateUnitsBefore = 0
-    /// The current counts.
+    /// The statistics at the latest measured block.
     private(set) var latest = PlayoutStatistics()
 
     private unowned let sender: SimulatedPeer
-    private var faults = 0
+    private var faultyFrames = 0
     private var isInGlitch = false
-    private var restarts = -1
-    private var shift = 0  // from the receiver's positions to the sender's
+    private var seenRestarts = -1
+    private var positionShift = 0  // frames to add to the receiver's position for the sender's
 
     init(from: Int, sender: SimulatedPeer) {
         self.from = from
@@ -40,9 +40,9 @@ struct StreamMeter {
 
     /// Follows a renegotiation: another playout counts from 0.
     mutating func follow() {
-        restarts = -1
+        seenRestarts = -1
         before = PlayoutStatistics()
-        faults = 0
+        faultyFrames = 0
     }
 
     /// Starts measuring with the next block; earlier counts are subtracted.
@@ -51,12 +51,12 @@ struct StreamMeter {
         lateUnitsBefore = lateUnits
         before = statistics
         latest = statistics
-        faults = Self.faults(statistics)
+        faultyFrames = Self.faultyFrames(statistics)
     }
 
     /// Measures a block that was just rendered.
     /// - Parameters:
-    ///   - receiver: the peer that heard it.
+    ///   - receiver: the peer that heard the block.
     ///   - outputTime: the time at which the block's first frame passes the loudspeaker's converter.
     mutating func observe(
         _ statistics: PlayoutStatistics, of media: MediaPeer, at receiver: SimulatedPeer, outputTime: HostTime,
@@ -64,17 +64,17 @@ struct StreamMeter {
     ) {
         guard statistics.isStarted, let began else { return }
         latest = statistics
-        let now = Self.faults(statistics)
-        if now != faults, !isInGlitch { glitches += 1 }
-        isInGlitch = now != faults
-        faults = now
-        if restarts != statistics.restarts {
+        let faultyNow = Self.faultyFrames(statistics)
+        if faultyNow != faultyFrames, !isInGlitch { glitches += 1 }
+        isInGlitch = faultyNow != faultyFrames
+        faultyFrames = faultyNow
+        if seenRestarts != statistics.restarts {
             guard let found = offset(of: media, at: receiver) else { return }
-            shift = found
-            restarts = statistics.restarts
+            positionShift = found
+            seenRestarts = statistics.restarts
         }
-        let place = statistics.position + Double(shift - media.configuration.codecShift)
-        let captured = sender.captureTime(ofStreamFrame: place, for: receiver.id)
+        let senderPosition = statistics.position + Double(positionShift - media.configuration.codecShift)
+        let captured = sender.captureTime(ofStreamFrame: senderPosition, for: receiver.id)
         let delay = outputTime.seconds(since: captured)
         mouthToEar.add(delay)
         depth.add(statistics.depth)
@@ -83,7 +83,8 @@ struct StreamMeter {
             target: statistics.targetDepth, depth: statistics.depth, mouthToEar: delay, at: elapsed - began)
     }
 
-    /// Returns the frames between the receiver's position 0 and the sender's: both know the RTP timestamp of theirs.
+    /// Returns the number of frames from the sender's position 0 to the receiver's, by the RTP timestamps of both; nil if one is
+    /// unknown.
     private func offset(of media: MediaPeer, at receiver: SimulatedPeer) -> Int? {
         guard let theirs = sender.media(for: receiver.id)?.timestampOrigins.sent,
             let ours = media.timestampOrigins.received
@@ -91,7 +92,7 @@ struct StreamMeter {
         return Int(Int32(bitPattern: ours &- theirs))
     }
 
-    private static func faults(_ statistics: PlayoutStatistics) -> Int {
+    private static func faultyFrames(_ statistics: PlayoutStatistics) -> Int {
         statistics.concealedFrames &+ statistics.droppedFrames &+ statistics.insertedFrames
     }
 }

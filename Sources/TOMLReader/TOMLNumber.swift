@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// TOML's integers and floating-point numbers.
+/// Parses TOML's integers and floating-point numbers.
 enum TOMLNumber {
-    /// The longest number to be read, in bytes.
+    /// The maximum length of a number in bytes.
     private static let maximumByteCount = 1_000
 
-    /// Parses a number; nil if the word is not one.
+    /// Returns the number that a word states; nil if the word is not a number.
     static func content(_ word: ArraySlice<UInt8>) throws(TOMLRangeError) -> TOMLValue.Content? {
         var rest = word
         let isSigned = rest.first == 0x2B || rest.first == 0x2D
@@ -21,8 +21,10 @@ enum TOMLNumber {
             guard let digits = digits(&rest, radix), rest.isEmpty else { return nil }
             return .integer(try integer(digits, radix))
         }
-        guard let whole = digits(&rest, 10), whole.count == 1 || whole.first != "0" else { return nil }
-        var text = (word.first == 0x2D ? "-" : "") + whole
+        guard let integerDigits = digits(&rest, 10), integerDigits.count == 1 || integerDigits.first != "0" else {
+            return nil
+        }
+        var text = (word.first == 0x2D ? "-" : "") + integerDigits
         if rest.isEmpty { return .integer(try integer(text, 10)) }
         if rest.first == UInt8(ascii: ".") {
             rest.removeFirst()
@@ -54,7 +56,7 @@ enum TOMLNumber {
         ["0x": 16, "0o": 8, "0b": 2][String(decoding: prefix, as: UTF8.self)]
     }
 
-    /// Reads digits with single underscores between them; nil if there are none.
+    /// Reads digits, which single underscores may separate. Returns the digits alone; nil if there are none.
     private static func digits(_ rest: inout ArraySlice<UInt8>, _ radix: Int) -> String? {
         func isDigit(_ byte: UInt8?) -> Bool {
             guard let byte else { return false }

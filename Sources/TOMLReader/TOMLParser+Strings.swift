@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TOMLParser {
-    /// Reads a string of any of the four kinds.
+    /// Reads a string of any kind: basic or literal, on one line or on several.
     mutating func string() throws(TOMLError) -> String {
         let opening = text.place
         let isLiteral = text.next == .apostrophe
@@ -30,7 +30,8 @@ extension TOMLParser {
         throw unterminated(isLong, quote, opening)
     }
 
-    /// Reads the quotes at this position: up to two may belong to the content of a multi-line string.
+    /// Reads the quotes at the current position. Returns true if they end the string. In a multi-line string, up to two quotes
+    /// may belong to the content.
     private mutating func closes(_ isLong: Bool, _ quote: UInt8, into result: inout [UInt8]) -> Bool {
         var count = 1
         while isLong, count < 5, text.peek(count) == quote { count += 1 }
@@ -50,14 +51,14 @@ extension TOMLParser {
         text.advance()
         guard let letter = text.next else { return }
         if isLong, try skipFolded() { return }
-        let plain: UInt8
+        let escapedByte: UInt8
         switch letter {
-        case UInt8(ascii: "b"): plain = 0x08
-        case UInt8(ascii: "t"): plain = .tab
-        case UInt8(ascii: "n"): plain = .lineFeed
-        case UInt8(ascii: "f"): plain = 0x0C
-        case UInt8(ascii: "r"): plain = .carriageReturn
-        case .quote, UInt8(ascii: "\\"): plain = letter
+        case UInt8(ascii: "b"): escapedByte = 0x08
+        case UInt8(ascii: "t"): escapedByte = .tab
+        case UInt8(ascii: "n"): escapedByte = .lineFeed
+        case UInt8(ascii: "f"): escapedByte = 0x0C
+        case UInt8(ascii: "r"): escapedByte = .carriageReturn
+        case .quote, UInt8(ascii: "\\"): escapedByte = letter
         case UInt8(ascii: "u"), UInt8(ascii: "U"):
             text.advance()
             result += try scalar(letter == UInt8(ascii: "u") ? 4 : 8, place)
@@ -68,10 +69,10 @@ extension TOMLParser {
                 at: place)
         }
         text.advance()
-        result.append(plain)
+        result.append(escapedByte)
     }
 
-    /// Skips all blanks after a backslash that ends a line. Returns true if it skipped any.
+    /// Skips the line end and all following blanks after a backslash that ends a line. Returns false if no line end follows.
     private mutating func skipFolded() throws(TOMLError) -> Bool {
         var count = 0
         while text.peek(count) == .space || text.peek(count) == .tab { count += 1 }

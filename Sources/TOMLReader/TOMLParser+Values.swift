@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension TOMLParser {
-    /// Reads a value after an equals sign or in an array, at this depth.
+    /// Reads a value after an equals sign or in an array. `depth` is the value's depth of nesting.
     mutating func value(_ depth: Int) throws(TOMLError) -> TOMLValue {
         let place = text.place
         guard depth <= TOMLValue.maximumDepth else { throw tooDeep(place) }
@@ -105,6 +105,6 @@ extension TOMLParser {
 
 /// A number or date that has the right form but is out of range.
 struct TOMLRangeError: Error {
-    /// The text of the message after the word itself.
+    /// The part of the message that follows the faulty word.
     var problem: String
 }

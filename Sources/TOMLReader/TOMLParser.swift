@@ -2,7 +2,7 @@
 
 /// Reads TOML 1.0 (toml.io/en/v1.0.0), strictly, by recursive descent.
 ///
-/// It recurses into arrays and inline tables only, at most ``TOMLValue/maximumDepth`` deep.
+/// The parser recurses into arrays and inline tables only, at most ``TOMLValue/maximumDepth`` deep.
 struct TOMLParser {
     var text: TOMLText
 
@@ -39,7 +39,7 @@ struct TOMLParser {
         return (path, isList)
     }
 
-    /// Reads `key = value` in a table at this depth.
+    /// Reads `key = value` in a table. `depth` is the table's depth of nesting.
     mutating func pair(_ depth: Int) throws(TOMLError) -> (path: [TOMLKey], value: TOMLValue) {
         let path = try key(depth)
         guard text.next == UInt8(ascii: "=") else {

@@ -2,12 +2,12 @@
 
 /// The tables and lists of a document during parsing, with TOML's rules on defining them twice.
 struct TOMLTables {
-    /// The index of a table or list; the root is 0.
+    /// The index of a table in ``tables``; the root is 0.
     typealias Index = Int
 
-    /// The origin of a table, which decides who may add to it.
+    /// The origin of a table, which decides whether later headers and keys may add to the table.
     enum Origin {
-        /// Created by the header of a table inside it. Its own header may follow.
+        /// The table was created by the header of a table inside it. A header for the table itself may follow.
         case implied
         case header
         case dottedKey
@@ -27,78 +27,80 @@ struct TOMLTables {
     private struct Table {
         var origin: Origin
         var place: SourcePlace
-        /// The indices of entries by the bytes of their names: strings that are only canonically equal are different keys.
-        var numbers: [[UInt8]: Int] = [:]
+        /// The indices in ``slots`` by the bytes of the names. Names that are only canonically equal are different keys, so bytes
+        /// are compared.
+        var slotIndices: [[UInt8]: Int] = [:]
         var slots: [Slot] = []
     }
 
     private var tables: [Table]
-    /// The tables of each `[[a]]`, stored separately so that adding one does not copy the others.
+    /// The tables of each list `[[a]]`, stored separately so that adding a table does not copy the other tables.
     private var lists: [[Index]] = []
 
     init(at place: SourcePlace) { tables = [Table(origin: .header, place: place)] }
 
-    /// Opens the table that `[a.b.c]` names, or a new one of `[[a.b.c]]`. The next keys are added to it.
+    /// Returns the table of the header `[a.b.c]`, or a new table of the list `[[a.b.c]]`. The next keys belong to that table.
     mutating func open(_ path: [TOMLKey], isList: Bool) throws(TOMLError) -> Index {
-        var here = 0
+        var currentTable = 0
         for key in path.dropLast() {
-            guard let number = number(of: key, in: here) else {
-                here = add(key, .implied, to: here)
+            guard let slotIndex = slotIndex(of: key, in: currentTable) else {
+                currentTable = add(key, .implied, to: currentTable)
                 continue
             }
-            switch tables[here].slots[number].item {
-            case .table(let inner): here = inner
-            case .tables(let list): here = lists[list][lists[list].count - 1]
-            default: throw taken(key, here, number)
+            switch tables[currentTable].slots[slotIndex].item {
+            case .table(let innerTable): currentTable = innerTable
+            case .tables(let list): currentTable = lists[list][lists[list].count - 1]
+            default: throw duplicateError(key, currentTable, slotIndex)
             }
         }
-        guard let key = path.last else { return here }
-        guard let number = number(of: key, in: here) else {
-            guard isList else { return add(key, .header, to: here) }
-            let made = make(.header, key.place)
-            lists.append([made])
-            put(key, .tables(lists.count - 1), into: here)
-            return made
+        guard let key = path.last else { return currentTable }
+        guard let slotIndex = slotIndex(of: key, in: currentTable) else {
+            guard isList else { return add(key, .header, to: currentTable) }
+            let newTable = make(.header, key.place)
+            lists.append([newTable])
+            put(key, .tables(lists.count - 1), into: currentTable)
+            return newTable
         }
-        switch tables[here].slots[number].item {
-        case .table(let inner) where !isList && tables[inner].origin == .implied:
-            tables[inner].origin = .header
-            tables[inner].place = key.place
-            return inner
+        switch tables[currentTable].slots[slotIndex].item {
+        case .table(let innerTable) where !isList && tables[innerTable].origin == .implied:
+            tables[innerTable].origin = .header
+            tables[innerTable].place = key.place
+            return innerTable
         case .tables(let list) where isList:
-            let made = make(.header, key.place)
-            lists[list].append(made)
-            return made
-        default: throw taken(key, here, number)
+            let newTable = make(.header, key.place)
+            lists[list].append(newTable)
+            return newTable
+        default: throw duplicateError(key, currentTable, slotIndex)
         }
     }
 
     /// Sets the value of `a.b.c =` in a table.
     mutating func set(_ path: [TOMLKey], to value: TOMLValue, in table: Index) throws(TOMLError) {
-        var here = table
+        var currentTable = table
         for key in path.dropLast() {
-            guard let number = number(of: key, in: here) else {
-                here = add(key, .dottedKey, to: here)
+            guard let slotIndex = slotIndex(of: key, in: currentTable) else {
+                currentTable = add(key, .dottedKey, to: currentTable)
                 continue
             }
-            guard case .table(let inner) = tables[here].slots[number].item,
-                tables[inner].origin == .dottedKey || tables[inner].origin == .implied
-            else { throw taken(key, here, number) }
-            tables[inner].origin = .dottedKey
-            here = inner
+            guard case .table(let innerTable) = tables[currentTable].slots[slotIndex].item,
+                tables[innerTable].origin == .dottedKey || tables[innerTable].origin == .implied
+            else { throw duplicateError(key, currentTable, slotIndex) }
+            tables[innerTable].origin = .dottedKey
+            currentTable = innerTable
         }
         guard let key = path.last else { return }
-        if let number = number(of: key, in: here) { throw taken(key, here, number) }
-        put(key, .value(value), into: here)
+        if let slotIndex = slotIndex(of: key, in: currentTable) { throw duplicateError(key, currentTable, slotIndex) }
+        put(key, .value(value), into: currentTable)
     }
 
-    /// Returns the whole document. The recursion is limited by ``TOMLValue/maximumDepth``.
+    /// Returns a table as a value; by default the root, which is the whole document. The recursion is limited by
+    /// ``TOMLValue/maximumDepth``.
     func value(of table: Index = 0) -> TOMLValue {
         let entries = tables[table].slots.map { slot in
             let value =
                 switch slot.item {
                 case .value(let value): value
-                case .table(let inner): self.value(of: inner)
+                case .table(let innerTable): self.value(of: innerTable)
                 case .tables(let list): TOMLValue(.array(lists[list].map { self.value(of: $0) }), slot.place)
                 }
             return TOMLValue.Entry(key: slot.name, place: slot.place, value: value)
@@ -106,7 +108,7 @@ struct TOMLTables {
         return TOMLValue(.table(entries), tables[table].place)
     }
 
-    private func number(of key: TOMLKey, in table: Index) -> Int? { tables[table].numbers[key.bytes] }
+    private func slotIndex(of key: TOMLKey, in table: Index) -> Int? { tables[table].slotIndices[key.bytes] }
 
     private mutating func make(_ origin: Origin, _ place: SourcePlace) -> Index {
         tables.append(Table(origin: origin, place: place))
@@ -114,18 +116,18 @@ struct TOMLTables {
     }
 
     private mutating func add(_ key: TOMLKey, _ origin: Origin, to table: Index) -> Index {
-        let made = make(origin, key.place)
-        put(key, .table(made), into: table)
-        return made
+        let newTable = make(origin, key.place)
+        put(key, .table(newTable), into: table)
+        return newTable
     }
 
     private mutating func put(_ key: TOMLKey, _ item: Item, into table: Index) {
-        tables[table].numbers[key.bytes] = tables[table].slots.count
+        tables[table].slotIndices[key.bytes] = tables[table].slots.count
         tables[table].slots.append(Slot(name: key.name, place: key.place, item: item))
     }
 
-    private func taken(_ key: TOMLKey, _ table: Index, _ number: Int) -> TOMLError {
-        let slot = tables[table].slots[number]
+    private func duplicateError(_ key: TOMLKey, _ table: Index, _ slotIndex: Int) -> TOMLError {
+        let slot = tables[table].slots[slotIndex]
         let what =
             switch slot.item {
             case .table, .tables: "is a table"

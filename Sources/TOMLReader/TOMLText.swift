@@ -3,6 +3,7 @@
 /// The bytes of a document, and the current position in them.
 struct TOMLText {
     private let bytes: [UInt8]
+    /// The index of the current byte.
     private(set) var at: Int
     private(set) var place = SourcePlace.start
 
@@ -16,18 +17,18 @@ struct TOMLText {
         try checkEncoding()
     }
 
-    /// The byte at the position; nil at the end.
+    /// The byte at the current position; nil at the end of the document.
     var next: UInt8? { at < bytes.count ? bytes[at] : nil }
 
-    /// Returns the byte this far after the position.
+    /// Returns the byte `count` bytes after the current position; nil beyond the end.
     func peek(_ count: Int) -> UInt8? { at + count < bytes.count ? bytes[at + count] : nil }
 
     func isNext(_ word: StaticString) -> Bool {
-        // Unsafe: the word's bytes, which do not leave the closure.
+        // Unsafe: the buffer of the word's bytes does not leave the closure.
         word.withUTF8Buffer { unsafe bytes[at...].starts(with: $0) }
     }
 
-    /// Advances by this many bytes. Line and column are exact at the start of a scalar.
+    /// Advances by `count` bytes. Line and column are exact at the start of a scalar.
     mutating func advance(_ count: Int = 1) {
         for _ in 0..<count where at < bytes.count {
             if bytes[at] == .lineFeed {
@@ -40,7 +41,7 @@ struct TOMLText {
         }
     }
 
-    /// Returns the text from a byte to the position.
+    /// Returns the text from the byte index `start` to the current position.
     func text(since start: Int) -> String { String(decoding: bytes[start..<at], as: UTF8.self) }
 
     func bytes(since start: Int) -> ArraySlice<UInt8> { bytes[start..<at] }
@@ -49,7 +50,7 @@ struct TOMLText {
         TOMLError(reason: reason, place: place ?? self.place, problem: problem)
     }
 
-    /// The text at the position, for messages.
+    /// The character at the current position, described for messages.
     var found: String {
         guard let next else { return "unexpected end of the file" }
         switch next {

@@ -2,7 +2,7 @@
 
 /// Parses TOML's dates and times (RFC 3339). They are validated and kept as written.
 enum TOMLTime {
-    /// Parses a date or time; nil if the word is neither.
+    /// Returns the date or time that a word states; nil if the word is neither.
     static func content(_ word: ArraySlice<UInt8>) throws(TOMLRangeError) -> TOMLValue.Content? {
         var rest = word
         let isDate = rest.dropFirst(4).first == 0x2D
@@ -47,7 +47,7 @@ enum TOMLTime {
             guard rest.first?.isDigit == true else { return false }
             rest = rest.drop { $0.isDigit }
         }
-        // 60 is a leap second.
+        // Second 60 is a leap second.
         guard hour < 24, minute < 60, second <= 60 else { throw TOMLRangeError(problem: "names no time that there is") }
         return true
     }

@@ -20,13 +20,13 @@ package struct TOMLValue: Sendable {
         package var value: TOMLValue
     }
 
-    /// The maximum depth of nested tables and arrays. It exists because values are freed recursively.
+    /// The maximum depth of nested tables and arrays. The limit exists because values are freed recursively.
     package static let maximumDepth = 100
-    /// The longest text to be read, in bytes.
+    /// The maximum size of a document in bytes.
     package static let maximumByteCount = 16 << 20
 
     package var content: Content
-    /// The position of a table's name in its header.
+    /// The position at which the value begins; for a table with a header, the position of its name in the header.
     package var place: SourcePlace
 
     /// Parses a document of TOML 1.0 (toml.io/en/v1.0.0), which may begin with a byte order mark.

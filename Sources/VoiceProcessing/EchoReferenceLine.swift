@@ -4,17 +4,17 @@ import EarshotAudioBase
 
 /// The mean of a graph's output channels, delayed for the echo canceller at its input.
 ///
-/// The input renders before the output, so it reads the output of the previous block. That is early enough: an echo cannot arrive
-/// before the device has played the block.
+/// The input renders before the output, so the echo canceller reads the output of the previous block. That is early enough: an
+/// echo cannot arrive before the device has played the block.
 package final class EchoReferenceLine {
-    /// The render thread's part; valid during the life of its line.
+    /// The memory that the render thread uses; valid while its line lives.
     package struct Memory {
         private static var length: Int { @_noLocks get { 8_192 } }
         fileprivate let samples: UnsafeMutablePointer<Float>
         fileprivate let block: Channels
         fileprivate let delay: Int
-        private var written = 0
-        private var read = 0
+        private var writePosition = 0
+        private var readPosition = 0
 
         fileprivate init(block: Channels, delay: Int) {
             samples = .allocate(capacity: Self.length)
@@ -30,24 +30,24 @@ package final class EchoReferenceLine {
             for i in 0..<frameCount {
                 var sum: Float = 0
                 for c in 0..<channels.count { sum += channels[c][offset &+ i] }
-                samples[(written &+ i) & (Self.length &- 1)] = sum * share
+                samples[(writePosition &+ i) & (Self.length &- 1)] = sum * share
             }
-            written &+= frameCount
+            writePosition &+= frameCount
         }
 
-        /// Makes the next read begin at the current output. The output may have been written before the input renders for the
-        /// first time, since a graph that fades out also writes.
+        /// Makes the next read begin at the end of the output written so far. Output may have been written before the input
+        /// renders for the first time, since a graph that fades out also writes.
         @_noLocks
-        package mutating func begin() { read = written }
+        package mutating func begin() { readPosition = writePosition }
 
         /// Returns the next frames in one channel, valid until the next read.
         @_noLocks
         package mutating func next(_ frameCount: Int) -> Channels {
             for i in 0..<frameCount {
-                let at = read &- delay &+ i
-                block[0][i] = at >= 0 && at < written ? samples[at & (Self.length &- 1)] : 0
+                let position = readPosition &- delay &+ i
+                block[0][i] = position >= 0 && position < writePosition ? samples[position & (Self.length &- 1)] : 0
             }
-            read &+= frameCount
+            readPosition &+= frameCount
             return block
         }
     }
@@ -56,8 +56,8 @@ package final class EchoReferenceLine {
     private let block: AudioBuffer
 
     /// - Parameters:
-    ///   - delay: the delay of a read in frames.
-    ///   - frameCapacity: the longest read in frames.
+    ///   - delay: the frames by which a read is later than the output.
+    ///   - frameCapacity: the maximum frames of a read.
     package init(delay: Int, frameCapacity: Int) {
         block = AudioBuffer(channelCount: 1, frameCapacity: frameCapacity)
         memory = .allocate(capacity: 1)

@@ -8,11 +8,11 @@ public enum VoiceProcessingError: Error, Hashable, Sendable, CustomStringConvert
     case unsupportedRate(hertz: Double)
     /// The library rejected its settings; `code` is the library's own (−100: it threw an exception).
     case refused(code: Int)
-    /// The library failed during processing.
+    /// The library failed during processing; `code` is the library's own (−100: it threw an exception).
     case failed(code: Int)
     /// The thread could not be created; `code` is an errno.
     case noThread(code: Int)
-    /// The output was not the voice.
+    /// Voice processing was ended because of a fault in its output.
     case left(VoiceProcessingFinding)
 
     /// One sentence that says what happened.
@@ -30,17 +30,17 @@ public enum VoiceProcessingError: Error, Hashable, Sendable, CustomStringConvert
 
 /// A fault in the output of voice processing.
 public enum VoiceProcessingFinding: Hashable, Sendable, CustomStringConvertible {
-    /// The output was almost silent during speech; the seconds of speech, and the decibels by which it was reduced.
+    /// The output was almost silent during speech; the seconds of speech, and the decibels by which the speech was reduced.
     case empty(seconds: Double, decibels: Double)
     /// The output's level hardly follows that of the speech; the correlation of both levels, −1 to 1.
     case noise(seconds: Double, correlation: Double)
-    /// The output was much louder than the loudest input, in decibels.
+    /// The output was much louder than the loudest recent input; the decibels between them.
     case loud(seconds: Double, decibels: Double)
-    /// The output repeated the same frame.
+    /// The output repeated the same frame of 10 ms; the seconds for which it did.
     case stuck(seconds: Double)
     /// The output contained samples that were NaN or infinite.
     case notFinite
-    /// The output came too late; the share of late frames, 0 to 1.
+    /// The output came too late; the seconds that were judged, and the share of late frames, 0 to 1.
     case late(seconds: Double, share: Double)
 
     /// One sentence that says what was found.

@@ -3,11 +3,11 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// Checks that the output of voice processing is the voice in its input, and recommends to turn it off if it is empty, noise, far
-/// too loud, stuck, not finite or late.
+/// Checks that the output of voice processing is the voice in its input. Recommends to turn voice processing off if the output is
+/// empty, noise, far too loud, stuck, not finite or late.
 ///
-/// It compares only speech of the near talker: frames of the microphone that exceed its noise while the far end has been silent
-/// for 0.4 s. Voice processing may remove echo, and should remove noise. Values only: no clock, no thread.
+/// The monitor compares only speech of the near talker: frames of the microphone that exceed its noise while the far end has been
+/// silent for 0.4 s. Voice processing may remove echo, and should remove noise. The monitor has no clock and no thread.
 package struct VoiceProcessingMonitor: Sendable {
     /// The thresholds of findings. Times are in seconds.
     package struct Limits: Hashable, Sendable {
@@ -30,15 +30,15 @@ package struct VoiceProcessingMonitor: Sendable {
 
     private let limits: Limits
     private let raised: Double
-    private var floor = -60.0  // of the microphone, dB
-    private var lowest = 0.0
-    private var sinceLowest = 0
-    private var farSilence = 1000  // frames
+    private var floor = -60.0  // the microphone's noise floor, dB
+    private var lowestLevel = 0.0  // the lowest level of the present 2 s, dB
+    private var sinceLowest = 0  // frames of the present 2 s so far
+    private var farSilence = 1000  // frames since the far end was last heard
     private var pairs = Correlation()
-    private var loudest = -90.0
-    private var tooLoud = 0
-    private var last: UInt64 = 0
-    private var repeated = 0
+    private var loudestLevel = -90.0  // the microphone's highest level, falling slowly, dB
+    private var tooLoudCount = 0  // too loud frames of the output, minus the others
+    private var lastHash: UInt64 = 0  // the hash of the last output frame
+    private var repeatedCount = 0  // successive output frames that were equal to the frame before
     private var lateFrames = 0
     private var judgedFrames = 0
     private var recent = (-120.0, -120.0)  // the microphone's levels one and two frames ago
@@ -49,25 +49,26 @@ package struct VoiceProcessingMonitor: Sendable {
         raised = limits.raised + Double(options.gainControl?.gain ?? 0)
     }
 
-    /// Adds 10 ms. Returns the reason to turn voice processing off, if there is one.
+    /// Adds 10 ms of the microphone, the loudspeaker's sound and the output. Returns the reason to turn voice processing off, if
+    /// there is one.
     package mutating func observe(
         microphone: UnsafePointer<Float>, reference: UnsafePointer<Float>, cleaned: UnsafePointer<Float>,
         frameCount: Int
     ) -> VoiceProcessingFinding? {
-        let m = decibels(meanSquare(microphone, frameCount))
+        let microphoneLevel = decibels(meanSquare(microphone, frameCount))
         let power = meanSquare(cleaned, frameCount)
         guard power.isFinite else { return .notFinite }
-        let c = decibels(power)
+        let cleanedLevel = decibels(power)
         farSilence = decibels(meanSquare(reference, frameCount)) > -60 ? 0 : farSilence + 1
-        followFloor(m)
-        loudest = max(m, loudest - 0.005)  // falls by half a decibel a second
-        if let finding = judgeRepetition(cleaned, frameCount, level: c) { return finding }
-        if let finding = judgeLoudness(c) { return finding }
-        // The output is one or two frames late, so compare it with the previous frame.
+        followFloor(microphoneLevel)
+        loudestLevel = max(microphoneLevel, loudestLevel - 0.005)  // falls by half a decibel a second
+        if let finding = judgeRepetition(cleaned, frameCount, level: cleanedLevel) { return finding }
+        if let finding = judgeLoudness(cleanedLevel) { return finding }
+        // The output is one or two frames late, so its level is compared with that of the microphone's previous frame.
         let spoken = recent.0
-        recent = (m, recent.0)
-        guard farSilence > 40, max(m, spoken) > max(floor + 12, -55) else { return nil }
-        pairs.add(spoken, c)
+        recent = (microphoneLevel, recent.0)
+        guard farSilence > 40, max(microphoneLevel, spoken) > max(floor + 12, -55) else { return nil }
+        pairs.add(spoken, cleanedLevel)
         guard Double(pairs.count) >= limits.speech * 100 else { return nil }
         defer { pairs = Correlation() }
         let lowered = pairs.meanX - pairs.meanY
@@ -78,7 +79,8 @@ package struct VoiceProcessingMonitor: Sendable {
         return r < limits.correlation ? .noise(seconds: limits.speech, correlation: r) : nil
     }
 
-    /// Adds the number of frames that a render callback requested, and how many of them were late.
+    /// Adds the number of frames that a render callback requested, and the number of those that were late. Returns the reason to
+    /// turn voice processing off, if there is one.
     package mutating func observe(wanted: Int, late: Int, sampleRate: Double) -> VoiceProcessingFinding? {
         judgedFrames += wanted
         lateFrames += late
@@ -90,10 +92,10 @@ package struct VoiceProcessingMonitor: Sendable {
 
     /// Updates the noise floor: the lowest level of the last two to four seconds.
     private mutating func followFloor(_ level: Double) {
-        lowest = min(lowest, max(level, -90))
+        lowestLevel = min(lowestLevel, max(level, -90))
         sinceLowest += 1
-        if lowest < floor { floor = lowest }
-        if sinceLowest >= 200 { (floor, lowest, sinceLowest) = (lowest, 0, 0) }
+        if lowestLevel < floor { floor = lowestLevel }
+        if sinceLowest >= 200 { (floor, lowestLevel, sinceLowest) = (lowestLevel, 0, 0) }
     }
 
     private mutating func judgeRepetition(_ samples: UnsafePointer<Float>, _ count: Int, level: Double)
@@ -101,15 +103,15 @@ package struct VoiceProcessingMonitor: Sendable {
     {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325  // FNV-1a, by samples
         for i in 0..<count { hash = (hash ^ UInt64(samples[i].bitPattern)) &* 0x100_0000_01b3 }
-        repeated = hash == last && level > -90 ? repeated + 1 : 0
-        last = hash
-        return Double(repeated) >= limits.time * 100 ? .stuck(seconds: limits.time) : nil
+        repeatedCount = hash == lastHash && level > -90 ? repeatedCount + 1 : 0
+        lastHash = hash
+        return Double(repeatedCount) >= limits.time * 100 ? .stuck(seconds: limits.time) : nil
     }
 
     private mutating func judgeLoudness(_ level: Double) -> VoiceProcessingFinding? {
-        tooLoud = level > max(loudest, -60) + raised ? tooLoud + 1 : max(0, tooLoud - 1)
-        guard tooLoud >= 100 else { return nil }
-        return .loud(seconds: 1, decibels: level - loudest)
+        tooLoudCount = level > max(loudestLevel, -60) + raised ? tooLoudCount + 1 : max(0, tooLoudCount - 1)
+        guard tooLoudCount >= 100 else { return nil }
+        return .loud(seconds: 1, decibels: level - loudestLevel)
     }
 
     private func decibels(_ power: Double) -> Double { 10 / earshot_log(10) * earshot_log(max(power, 1e-12)) }

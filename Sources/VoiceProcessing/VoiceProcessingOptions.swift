@@ -4,12 +4,12 @@ import CEarshotVoiceProcessing
 
 /// The options of voice processing for a microphone. The defaults suit a call with a loudspeaker and an open microphone.
 public struct VoiceProcessingOptions: Hashable, Sendable {
-    /// The strength with which residual echo is suppressed. During double talk a higher one also reduces the near talker more.
-    /// webrtc-audio-processing 1.x has only one strength.
+    /// The strength with which residual echo is suppressed. During double talk a higher strength also reduces the near talker
+    /// more. webrtc-audio-processing 1.x has only one strength.
     public enum EchoSuppression: Int, CaseIterable, Sendable {
         /// Preserves the near talker best.
         case low
-        /// Between low and high.
+        /// A strength between low and high.
         case moderate
         /// Suppresses echo best.
         case high
@@ -52,15 +52,15 @@ public struct VoiceProcessingOptions: Hashable, Sendable {
         }
     }
 
-    /// nil for no echo cancellation.
+    /// The strength of echo suppression; nil for no echo cancellation.
     public var echo: EchoSuppression?
-    /// nil for no noise suppression.
+    /// The strength of noise suppression; nil for none.
     public var noise: NoiseSuppression?
-    /// nil for no gain control.
+    /// The automatic gain control; nil for none.
     public var gainControl: GainControl?
     /// True to remove frequencies below the voice: rumble and direct current.
     public var highPass: Bool
-    /// The longest echo to cancel: delay plus the room's decay, in milliseconds, 50 to 500 in steps of 10.
+    /// The longest echo to cancel, in milliseconds: its delay plus the room's decay. 50 to 500 in steps of 10.
     package var echoPath: Int
 
     /// Creates options; each has a default.

@@ -10,22 +10,22 @@ import Synchronization
 public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a time; what is shared are rings and atomics
     /// Values that the render callback and other threads share.
     struct Shared: ~Copyable {
-        let wanted = Atomic<Int>(0)  // frames
-        let late = Atomic<Int>(0)
-        let rejected = Atomic<Int>(0)
-        let isLeft = Atomic<Bool>(false)
+        let wanted = Atomic<Int>(0)  // frames that the callback requested
+        let late = Atomic<Int>(0)  // frames that silence replaced
+        let rejected = Atomic<Int>(0)  // frames that did not fit into the worker's ring
+        let isLeft = Atomic<Bool>(false)  // true once voice processing has ended permanently
         let isOn: Atomic<Bool>
 
         init(isOn: Bool) { self.isOn = Atomic(isOn) }
     }
 
-    /// The state of the callback alone.
+    /// The state that only the render callback uses.
     struct State {
-        var owed = 0  // frames that were silence, and must be dropped when they come
-        var pending = 0  // frames since the worker was woken
-        var fade = 0  // frames of plain sound since it was left, up to `fadeLength`
-        var share: Float  // of cleaned sound in what `process` gives, 0 to 1
-        var sinceOn: Int  // frames since it was turned on, up to the latency
+        var owed = 0  // late frames, which must be dropped when they come; negative: rejected frames
+        var pending = 0  // frames since the worker was last woken
+        var fade = 0  // frames of plain sound since voice processing ended, up to `fadeLength`
+        var share: Float  // the part of cleaned sound in the output of `process`, 0 to 1
+        var sinceOn: Int  // frames since voice processing was turned on, up to the latency
     }
 
     let toWorker: AudioRing.Writer
@@ -47,7 +47,7 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
     static var wakeLength: Int { @_noLocks get { 32 } }
     static var dropLength: Int { @_noLocks get { 1024 } }
 
-    /// Returns true if `process` uses its reference: voice processing is on or fading out.
+    /// Returns true if ``process(_:reference:frameCount:)`` uses its reference: voice processing is on or fading out.
     @_noLocks
     public func needsReference() -> Bool {
         state.pointee.share > 0 || shared.pointee.isOn.load(ordering: .relaxed)
@@ -113,7 +113,7 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
     /// - Parameters:
     ///   - output: may be `input`.
     ///   - frameCount: any number.
-    /// - Returns: true if all frames were there in time.
+    /// - Returns: true if all frames were there in time, or voice processing has ended.
     @_noLocks @discardableResult
     package func exchange(
         input: UnsafeMutablePointer<Float>, reference: UnsafeMutablePointer<Float>,
@@ -143,12 +143,12 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
         return dequeueFrames(into: output, frameCount: frameCount)
     }
 
-    /// Returns true if the output is complete, without inserted silence.
+    /// Reads processed frames into `output`, and silence for missing frames. Returns true if no silence was needed.
     @_noLocks
     private func dequeueFrames(into output: UnsafeMutablePointer<Float>, frameCount: Int) -> Bool {
         dropLate()
-        // If the worker rejected a block, that block is missing in the output and silence replaces it. Otherwise silence precedes
-        // the output.
+        // If the worker rejected a block, that block is missing in the worker's output; silence replaces the block, before
+        // further output is read.
         var lead = 0
         if state.pointee.owed < 0 {
             lead = frameCount < 0 &- state.pointee.owed ? frameCount : 0 &- state.pointee.owed
@@ -173,25 +173,25 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
     @_noLocks
     private func dropLate() {
         while state.pointee.owed > 0 {
-            let most = state.pointee.owed < Self.dropLength ? state.pointee.owed : Self.dropLength
-            let got = fromWorker.read(dropped, frameCount: most).frameCount
+            let readLimit = state.pointee.owed < Self.dropLength ? state.pointee.owed : Self.dropLength
+            let got = fromWorker.read(dropped, frameCount: readLimit).frameCount
             state.pointee.owed = state.pointee.owed &- got
-            if got < most { return }
+            if got < readLimit { return }
         }
     }
 
     /// True if the plain microphone is used permanently. Safe on the render thread.
     package var isLeft: Bool { @_noLocks get { shared.pointee.isLeft.load(ordering: .relaxed) } }
 
-    /// Fades from the worker's remaining output to the plain microphone. Silence replaces what is missing of the output.
+    /// Fades from the worker's remaining output to the plain microphone. Silence replaces missing frames of the output.
     @_noLocks
     private func fade(
         from input: UnsafeMutablePointer<Float>, into output: UnsafeMutablePointer<Float>, frameCount: Int
     ) {
         dropLate()
-        let rest = Self.fadeLength &- state.pointee.fade
-        let most = frameCount < rest ? frameCount : rest
-        let got = state.pointee.owed == 0 ? fromWorker.read(dropped, frameCount: most).frameCount : 0
+        let fadeRest = Self.fadeLength &- state.pointee.fade
+        let readLimit = frameCount < fadeRest ? frameCount : fadeRest
+        let got = state.pointee.owed == 0 ? fromWorker.read(dropped, frameCount: readLimit).frameCount : 0
         var gain = Float(state.pointee.fade) * fadeStep
         var i = 0
         while i < frameCount {

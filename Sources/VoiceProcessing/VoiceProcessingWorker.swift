@@ -21,7 +21,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
     public let latency: Int
     /// ``latency`` in milliseconds.
     public var latencyMilliseconds: Double { Double(latency) / sampleRate * 1000 }
-    /// The side for the one render callback.
+    /// The render callback's side of the worker; for one callback.
     public let port: VoiceProcessingPort
 
     private var core: VoiceProcessingCore
@@ -79,7 +79,8 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         port.deallocate()
     }
 
-    /// The frames that the callback requested, those that arrived late, and those that the worker rejected because it was full.
+    /// The numbers of frames that the callback requested, that arrived late, and that the worker rejected because its ring was
+    /// full.
     public var counts: (wanted: Int, late: Int, rejected: Int) {
         let shared = port.shared
         return (
@@ -95,15 +96,15 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         set { port.shared.pointee.isOn.store(newValue, ordering: .relaxed) }
     }
 
-    /// The library's statistics, at most 50 ms old. Any thread.
+    /// The library's statistics, updated every 50 ms or so while sound comes. Any thread.
     public var statistics: VoiceStatistics { published.withLock { $0.statistics } }
     /// The reason that voice processing has ended; nil while it runs. Any thread.
     public var error: VoiceProcessingError? { published.withLock { $0.error } }
     /// True once `process` gives the plain microphone permanently.
     package var isLeft: Bool { port.shared.pointee.isLeft.load(ordering: .relaxed) }
 
-    /// Starts the thread.
-    /// - Parameter priority: the SCHED_FIFO priority of the device's thread; nil if that has none.
+    /// Starts the thread; does nothing if it runs already.
+    /// - Parameter priority: the SCHED_FIFO priority of the device's thread; nil if that thread has none.
     public func start(below priority: Int?) throws(VoiceProcessingError) {
         guard !running.exchange(true, ordering: .acquiringAndReleasing) else { return }
         let code = earshot_start_thread(
@@ -119,7 +120,8 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         follow(priority)
     }
 
-    /// Sets the thread's priority just below that of another device's thread. Call it while the thread runs.
+    /// Sets the thread's priority just below that of a device's thread, after a change of the device; nil for normal scheduling.
+    /// Does nothing while no thread runs.
     package func follow(_ priority: Int?) {
         guard running.load(ordering: .acquiring) else { return }
         if let priority {
@@ -129,7 +131,7 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         }
     }
 
-    /// Stops the thread and waits for its end. The port remains usable: it gives silence and counts it as late.
+    /// Stops the thread and waits for its end. The port remains usable: it gives silence and counts the frames as late.
     public func stop() {
         guard running.exchange(false, ordering: .acquiringAndReleasing) else { return }
         earshot_wake(wakeup.fileDescriptor)

@@ -6,21 +6,22 @@ import CEarshotVoiceProcessing
 /// Echo cancellation, noise suppression and gain control of one microphone, 10 ms at a time, with webrtc-audio-processing 0.3 or
 /// 1.x after a linear echo canceller.
 ///
-/// It locks and allocates: never call it in a render callback, use ``VoiceProcessingWorker`` there. For one thread at a time.
+/// The library locks and allocates: never process in a render callback, use ``VoiceProcessingWorker`` there. For one thread at a
+/// time.
 public final class VoiceProcessor: @unchecked Sendable {  // one thread at a time, by contract
-    /// The supported sample rates in hertz. Other sound must be converted first.
+    /// The supported sample rates in hertz. Sound of other rates must be converted first.
     public static let sampleRates = [8_000, 16_000, 32_000, 48_000]
 
-    /// Hertz.
+    /// The sample rate in hertz.
     public let sampleRate: Int
-    /// Frames in 10 ms.
+    /// The number of samples in 10 ms.
     public let frameCount: Int
     /// The options in use.
     public let options: VoiceProcessingOptions
     private let voice: OpaquePointer
-    private var frames = 0
-    private var nanoseconds: Int64 = 0
-    private var worst: Int64 = 0
+    private var frames = 0  // processed frames of 10 ms
+    private var nanoseconds: Int64 = 0  // spent on all frames
+    private var worst: Int64 = 0  // nanoseconds spent on the slowest frame
     private var enhancement = EchoReturnLossEnhancement()
 
     /// - Parameter sampleRate: one of ``sampleRates``.
@@ -39,16 +40,17 @@ public final class VoiceProcessor: @unchecked Sendable {  // one thread at a tim
 
     deinit { earshot_voice_destroy(voice) }
 
-    /// Returns the processing rate for a device's sample rate: the lowest of ``sampleRates`` that keeps its bandwidth, or 48 kHz.
+    /// Returns the processing rate for a device's sample rate in hertz: the lowest of ``sampleRates`` that is not below the
+    /// device's rate, or 48 kHz.
     package static func nearestRate(to rate: Double) -> Int { sampleRates.first { Double($0) >= rate } ?? 48_000 }
 
     /// Processes 10 ms of the microphone.
     /// - Parameters:
     ///   - microphone: ``frameCount`` samples; full scale is 1.
-    ///   - reference: the sound played on the loudspeaker at the same time.
-    ///   - cleaned: the destination of as many samples, ``delay`` frames late; may be `microphone`.
-    ///   - knownDelay: the milliseconds from `reference` to its echo in `microphone` if known. The delay is searched for in any
-    ///     case.
+    ///   - reference: as many samples of the sound played on the loudspeaker at the same time.
+    ///   - cleaned: the destination of as many processed samples, which are ``delay`` samples late; may be `microphone`.
+    ///   - knownDelay: the milliseconds from `reference` to its echo in `microphone`; 0 if unknown. The delay is searched for in
+    ///     any case.
     public func process(
         microphone: UnsafePointer<Float>, reference: UnsafePointer<Float>, into cleaned: UnsafeMutablePointer<Float>,
         knownDelay: Int = 0
@@ -67,10 +69,10 @@ public final class VoiceProcessor: @unchecked Sendable {  // one thread at a tim
             microphone: input, reference: meanSquare(reference, frameCount), cleaned: meanSquare(cleaned, frameCount))
     }
 
-    /// The delay of the output in frames, as measured by correlation, within 0.1 ms.
+    /// The delay of the output in samples, as measured by correlation, within 0.1 ms.
     public var delay: Int { Int((delayMilliseconds * Double(sampleRate) / 1000).rounded()) }
 
-    /// The ``delay`` in milliseconds.
+    /// The delay of the output in milliseconds, as measured by correlation, within 0.1 ms.
     package var delayMilliseconds: Double {
         var native = options.native(rate: sampleRate)
         return earshot_voice_delay(&native)

@@ -5,16 +5,16 @@ import CEarshotVoiceProcessing
 
 /// The statistics of voice processing.
 public struct VoiceStatistics: Hashable, Sendable {
-    /// Processed frames of 10 ms.
+    /// The number of processed frames of 10 ms.
     public var frames = 0
     /// The echo return loss enhancement in decibels: the microphone's power over the output's while the far end is heard,
     /// starting 2 s after it was first heard. A near talker who talks at the same time lowers it. nil if not known yet.
     public var enhancement: Double?
     /// The echo's level relative to the played sound as the library estimates it, in decibels; nil if unknown.
     package var echoReturnLoss: Double?
-    /// Milliseconds from the reference to its echo, from the linear stage; nil if unknown or if there is no echo.
+    /// The milliseconds from the reference to its echo, from the linear stage; nil if unknown or if there is no echo.
     public var echoDelay: Int?
-    /// The same delay from the library's own search in the residual echo.
+    /// The milliseconds from the reference to its echo, from the library's own search in the residual echo; nil if unknown.
     package var libraryDelay: Int?
     /// True if the latest frame contains voice.
     public var hasVoice = false
@@ -44,12 +44,12 @@ public struct VoiceStatistics: Hashable, Sendable {
 /// The powers whose quotient is ``VoiceStatistics/enhancement``.
 ///
 /// The output is some 10 ms late, and the room decays after the loudspeaker is silent. So frames count while the far end is heard
-/// and for 20 ms after.
+/// and for 20 ms afterwards, but only from 2 s after the far end was first heard.
 struct EchoReturnLossEnhancement {
-    private var heard = 0
-    private var sinceHeard = Int.max
-    private var microphone = 0.0
-    private var cleaned = 0.0
+    private var heard = 0  // frames since the far end was first heard
+    private var sinceHeard = Int.max  // frames since the far end was last heard
+    private var microphone = 0.0  // the sum of the counted frames' mean squares
+    private var cleaned = 0.0  // the sum of the same frames' mean squares in the output
     private static let settling = 200  // frames of 10 ms
     private static let threshold = 1e-5  // mean square: -50 dB
 

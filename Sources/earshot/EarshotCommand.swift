@@ -38,7 +38,7 @@ struct EarshotCommand: ParsableCommand {
     ]
 
     static func main() {
-        // Otherwise a socket could become standard input, which is read for keys.
+        // A closed standard input is replaced by /dev/null. Otherwise a socket could take its place and be read for keys.
         if fcntl(STDIN_FILENO, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
         var arguments = ArgumentList(Self.words)
         let program = CommandInfo.program
@@ -59,13 +59,13 @@ struct EarshotCommand: ParsableCommand {
         (1..<max(1, Int(CommandLine.argc))).compactMap { i in CommandLine.unsafeArgv[i].map { PathText.text($0) } }
     }
 
-    /// Runs a command and ends the program, or throws an error of its arguments.
+    /// Runs a command. Ends the program if the command fails; throws a ``UsageError`` if the arguments are wrong.
     private static func runCommand(_ arguments: [String]) throws {
         do {
             var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
-            // A command that has printed its error throws only its status.
+            // A command throws an ExitCode if it has already printed its error.
             guard exitCode(for: error) == .validationFailure, !(error is ExitCode) else { exit(withError: error) }
             let program = CommandInfo.program
             throw UsageError(

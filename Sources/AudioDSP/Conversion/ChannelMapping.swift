@@ -3,7 +3,8 @@
 import EarshotAudioBase
 
 /// Copies frames between buffers with different channels: mono to all channels, all channels to mono as their mean; otherwise
-/// channels map one to one, and missing ones are silent. The buffers may be the same. Safe on the render thread.
+/// channels map one to one, and output channels without an input channel are silent. The buffers may be the same. Safe on the
+/// render thread.
 /// - Parameters:
 ///   - from: the first frame of `input`.
 ///   - to: the first frame of `output`.

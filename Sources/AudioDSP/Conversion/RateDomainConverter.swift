@@ -4,20 +4,20 @@ import EarshotAudioBase
 
 /// Joins two parts of a graph with different rates or channels, with ``Resampler/Quality/transparent``.
 ///
-/// In each slice of time one side writes the input frames in it and the other reads the output frames, each by its own clock, so
-/// that either may be one frame off. The converter starts with enough silence to never underrun then: the filter's half length,
-/// three input frames and one output frame. That is ``latency``, a constant whole number of output frames. At equal rates it is
-/// 0, and frames must be written before they are read.
+/// In each slice of time one side writes the slice's input frames and the other side reads its output frames. Each side counts by
+/// its own clock, so that either count may be one frame off. The converter starts with enough silence to never underrun then: the
+/// filter's half length, three input frames and one output frame. The length of this silence is ``latency``, a constant whole
+/// number of output frames. At equal rates it is 0, and frames must be written before they are read.
 ///
-/// Mono goes to all channels, all channels to mono as their mean; otherwise channels map one to one, and missing ones are silent.
-/// Only the smaller number of channels is filtered. Everything except `init` is safe on the render thread; for one thread at a
-/// time.
+/// Mono goes to all channels, all channels to mono as their mean; otherwise channels map one to one, and output channels without
+/// an input channel are silent. Only the smaller number of channels is filtered. Everything except `init` is safe on the render
+/// thread; for one thread at a time.
 package struct RateDomainConverter: ~Copyable {
     /// The delay from input to output in output frames; a whole number.
     package let latency: Double
-    /// The input frames that were missing when they were read: silence replaced them, and later frames are delayed by it.
+    /// The number of input frames that were missing when output was read. Silence replaced them, and delays all later frames.
     package private(set) var starvedFrameCount = 0
-    /// Input frames dropped because nothing was read and the buffer was full.
+    /// The number of input frames that were dropped because the buffer was full.
     package private(set) var droppedFrameCount = 0
 
     private var resampler: Resampler
@@ -42,13 +42,13 @@ package struct RateDomainConverter: ~Copyable {
         resampler.reset(delay: delay)
     }
 
-    /// The number of frames that can be written.
+    /// The number of input frames that can be written.
     package var room: Int { @_noLocks get { resampler.inputRoom } }
 
-    /// The number of frames that can be read.
+    /// The number of output frames that can be read.
     package var availableFrameCount: Int { @_noLocks get { resampler.outputAvailable(afterAdding: 0) } }
 
-    /// Writes input.
+    /// Writes a block of input. Frames for which there is no room are dropped and counted.
     /// - Parameter channels: the channels given to `init`.
     @_noLocks
     package mutating func write(_ channels: Channels, offset: Int = 0, frameCount: Int) {
@@ -72,10 +72,10 @@ package struct RateDomainConverter: ~Copyable {
                 done = done &+ count
             }
         }
-        let filtered = resampler.input.count
-        guard channels.count > filtered else { return }
-        for c in filtered..<channels.count {
-            if filtered == 1 {
+        let filteredChannelCount = resampler.input.count
+        guard channels.count > filteredChannelCount else { return }
+        for c in filteredChannelCount..<channels.count {
+            if filteredChannelCount == 1 {
                 copySamples(channels[c] + offset, channels[0] + offset, frameCount)
             } else {
                 clearSamples(channels[c] + offset, frameCount)
@@ -83,7 +83,7 @@ package struct RateDomainConverter: ~Copyable {
         }
     }
 
-    /// Writes silence instead of missing input, as far as it fits.
+    /// Writes silence instead of the input missing for `frameCount` output frames, as far as there is room.
     @_noLocks
     private mutating func starve(_ frameCount: Int) {
         let count = min(resampler.inputNeeded(for: frameCount), resampler.inputRoom)
@@ -92,7 +92,7 @@ package struct RateDomainConverter: ~Copyable {
         starvedFrameCount = starvedFrameCount &+ count
     }
 
-    /// Starts again, with the latency's silence. The counts stay.
+    /// Discards all input, and starts again with silence for the ``latency``. The counts of lost frames stay.
     @_noLocks
     package mutating func reset() { resampler.reset(delay: Int(latency)) }
 }

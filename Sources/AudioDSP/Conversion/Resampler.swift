@@ -6,7 +6,7 @@ import EarshotAudioBase
 /// Converts between sample rates by any ratio.
 ///
 /// A windowed-sinc interpolator (J. O. Smith, "Digital Audio Resampling"), with the filter and cost of its ``Quality``. Positions
-/// are whole numbers of a fixed fraction of a frame, so samples depend neither on the division into blocks nor on the running
+/// are counted in a fixed fraction of a frame, so that the output does not depend on the division into blocks or on the running
 /// time.
 ///
 /// Input is written directly into the resampler's memory, without a copy: call ``inputNeeded(for:)``, fill ``input``, call
@@ -23,13 +23,14 @@ public struct Resampler: ~Copyable {
     private let filter: ResamplerFilter
     private let memory: UnsafeMutablePointer<Float>
     private let pointers: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
-    private let capacity: Int
-    private let before: Int  // frames kept before that of the next output
-    private let vectorWidth = earshot_vector_width()
-    // The next output frame is at whole + fraction / denominator in `input`; output frames are stride / denominator apart.
+    private let capacity: Int  // frames
+    private let historyCount: Int  // input frames kept before the next output frame's position
+    private let floatsPerVector = earshot_vector_width()
+    // The next output frame is at wholeFrame + fraction / denominator in `input`; output frames are stride / denominator
+    // input frames apart.
     private let denominator: Int
     private var stride: Int
-    private var whole: Int
+    private var wholeFrame: Int
     private var fraction = 0
 
     /// Creates a steerable resampler with a short filter and a variable ``step``.
@@ -67,9 +68,9 @@ public struct Resampler: ~Copyable {
         pointers = .allocate(capacity: channelCount)
         for c in 0..<channelCount { (pointers + c).initialize(to: memory + c * capacity) }
         input = Channels(pointers, count: channelCount)
-        before = max(0, halfLength - 1)
-        whole = before
-        inputOffset = before
+        historyCount = max(0, halfLength - 1)
+        wholeFrame = historyCount
+        inputOffset = historyCount
     }
 
     deinit {
@@ -96,10 +97,10 @@ public struct Resampler: ~Copyable {
     mutating func reset(delay: Int) {
         clearSamples(memory, input.count &* capacity)
         let back = delay &* stride
-        let silent = (back &+ denominator &- 1) / denominator
-        whole = before
-        fraction = silent &* denominator &- back
-        inputOffset = before &+ silent
+        let silentFrames = (back &+ denominator &- 1) / denominator
+        wholeFrame = historyCount
+        fraction = silentFrames &* denominator &- back
+        inputOffset = historyCount &+ silentFrames
     }
 
     /// The frames that can be written at ``inputOffset``.
@@ -112,47 +113,48 @@ public struct Resampler: ~Copyable {
         let steps = frameCount &- 1
         // The whole and the fractional part are multiplied separately: one product of many frames could overflow.
         let last =
-            whole &+ steps &* (stride / denominator) &+ (fraction &+ steps &* (stride % denominator)) / denominator
+            wholeFrame &+ steps &* (stride / denominator) &+ (fraction &+ steps &* (stride % denominator)) / denominator
         return max(0, last &+ halfLength &+ 1 &- inputOffset)
     }
 
-    /// Returns the output frames that `frameCount` more input frames allow.
+    /// Returns the number of output frames that can be rendered once `frameCount` more input frames are written.
     @_noLocks
     package func outputAvailable(afterAdding frameCount: Int) -> Int {
-        // An output frame must be before the first whole position that lacks a tap.
+        // An output frame needs a position before `end`, the first whole position at which the last tap has no input.
         let end = inputOffset &+ frameCount &- halfLength
-        guard end > whole else { return 0 }
-        return ((end &- whole) &* denominator &- fraction &- 1) / stride &+ 1
+        guard end > wholeFrame else { return 0 }
+        return ((end &- wholeFrame) &* denominator &- fraction &- 1) / stride &+ 1
     }
 
-    /// The input frames between the next output frame and the next input frame: the delay of the filter and the present fraction.
+    /// The distance from the next output frame's position to the next input frame to write, in input frames: the filter's delay,
+    /// a fraction of a frame, and the input written ahead.
     package var heldFrames: Double {
-        @_noLocks get { Double(inputOffset &- whole) - Double(fraction) / Double(denominator) }
+        @_noLocks get { Double(inputOffset &- wholeFrame) - Double(fraction) / Double(denominator) }
     }
 
     /// Adds `frameCount` frames that the caller has written at ``inputOffset``; at most ``inputRoom``.
     @_noLocks
     package mutating func append(_ frameCount: Int) { inputOffset = inputOffset &+ frameCount }
 
-    /// Renders a block from written input.
+    /// Renders a block of output from the input written before.
     /// - Parameters:
     ///   - added: the frames that the caller has written at ``inputOffset``; at least `inputNeeded(for: frameCount)`.
     @_noLocks
     public mutating func render(_ output: Channels, frameCount: Int, offset: Int = 0, adding added: Int = 0) {
         append(added)
         if halfLength == 0 {
-            for c in 0..<input.count { copySamples(output[c] + offset, input[c] + whole, frameCount) }
-            whole = whole &+ frameCount
+            for c in 0..<input.count { copySamples(output[c] + offset, input[c] + wholeFrame, frameCount) }
+            wholeFrame = wholeFrame &+ frameCount
         } else if filter.isSteerable {
             renderBetween(output, frameCount, offset)
         } else {
             renderFiltered(output, frameCount, offset)
         }
-        let used = whole &- before
-        if used > 0 {
-            for c in 0..<input.count { moveSamples(input[c], input[c] + used, inputOffset &- used) }
-            inputOffset = inputOffset &- used
-            whole = before
+        let usedFrames = wholeFrame &- historyCount
+        if usedFrames > 0 {
+            for c in 0..<input.count { moveSamples(input[c], input[c] + usedFrames, inputOffset &- usedFrames) }
+            inputOffset = inputOffset &- usedFrames
+            wholeFrame = historyCount
         }
     }
 
@@ -161,45 +163,46 @@ public struct Resampler: ~Copyable {
         let taps = 2 &* halfLength
         let wholeStep = stride / denominator
         let fractionStep = stride % denominator
-        // Half-lengths are multiples of 4, so a row is whole groups of eight taps.
+        // Half-lengths are multiples of 4, so a row of taps consists of whole groups of eight.
         for i in offset..<offset &+ frameCount {
-            let row = filter.row(at: fraction)
-            let at = whole &- before
+            let rowTaps = filter.row(at: fraction)
+            let firstInput = wholeFrame &- historyCount
             if input.count == 2 {
-                let (left, right) = (input[0] + at, input[1] + at)
-                let sums = earshot_dots_by(vectorWidth, row, left, right, taps)
+                let (left, right) = (input[0] + firstInput, input[1] + firstInput)
+                let sums = earshot_dots_by(floatsPerVector, rowTaps, left, right, taps)
                 output[0][i] = sums.x
                 output[1][i] = sums.y
             } else {
                 for c in 0..<input.count {
-                    output[c][i] = earshot_dot_by(vectorWidth, row, input[c] + at, taps)
+                    output[c][i] = earshot_dot_by(floatsPerVector, rowTaps, input[c] + firstInput, taps)
                 }
             }
             advance(wholeStep, fractionStep)
         }
     }
 
-    /// Interpolates between the results of two rows: to make an intermediate row would cost as much as a channel.
+    /// Renders a block by linear interpolation between the results of two rows of taps. To interpolate the rows themselves would
+    /// cost as much as another channel.
     @_noLocks
     private mutating func renderBetween(_ output: Channels, _ frameCount: Int, _ offset: Int) {
         for c in 0..<input.count {
             earshot_interpolate_by(
-                vectorWidth, input[c] + (whole &- before), filter.rows, 2 &* halfLength, Int64(fraction),
+                floatsPerVector, input[c] + (wholeFrame &- historyCount), filter.rows, 2 &* halfLength, Int64(fraction),
                 Int64(stride), output[c] + offset, frameCount)
         }
         // The whole and the fractional part are multiplied separately: one product of many frames could overflow.
         let fractions = fraction &+ frameCount &* (stride % denominator)
-        whole = whole &+ frameCount &* (stride / denominator) &+ fractions / denominator
+        wholeFrame = wholeFrame &+ frameCount &* (stride / denominator) &+ fractions / denominator
         fraction = fractions % denominator
     }
 
     @_noLocks @inline(__always)
     private mutating func advance(_ wholeStep: Int, _ fractionStep: Int) {
-        whole = whole &+ wholeStep
+        wholeFrame = wholeFrame &+ wholeStep
         fraction = fraction &+ fractionStep
         if fraction >= denominator {
             fraction = fraction &- denominator
-            whole = whole &+ 1
+            wholeFrame = wholeFrame &+ 1
         }
     }
 }

@@ -7,14 +7,14 @@ extension Resampler {
     public enum Quality: Hashable, Sendable {
         /// A variable ratio, to follow another device's clock. 256 phases, linearly interpolated; a Kaiser window of β = 10 with
         /// the cut-off at the half rate, so that frequencies just above it alias.
-        /// - Parameter halfLength: the periods of the lower rate on each side, 8 to 128, a multiple of 4. 16 keeps the band up to
-        ///   0.4 of the rate, 32 up to 0.45; noise, images and aliases of a tone in it are below −100 dB. Below 16 the window has
-        ///   β = 8: a wider band is kept, and artefacts of a tone are below −80 dB.
+        /// - Parameter halfLength: the filter's length on each side in periods of the lower rate: 8 to 128, a multiple of 4. With
+        ///   16 the band up to 0.4 of the rate is kept, with 32 up to 0.45; noise, images and aliases of a tone in this band are
+        ///   below −100 dB. Below 16 the window has β = 8: a wider band is kept, and artefacts of a tone are below −80 dB.
         case steerable(halfLength: Int)
-        /// A constant ratio. 80 periods of the lower rate on each side; within 0.1 dB up to 0.907 of the half rate (20 kHz of
-        /// 44.1), −6 dB at 0.954, and more than 100 dB attenuation from the half rate on, for aliases and images. If the ratio is
-        /// one of small whole numbers, each phase has its own row of taps; otherwise 128 phases are interpolated cubically. At
-        /// equal rates samples are unchanged, without delay.
+        /// A constant ratio. The filter has 80 periods of the lower rate on each side. It is within 0.1 dB up to 0.907 of
+        /// the half rate (20 kHz at 44.1 kHz), at −6 dB at 0.954, and attenuates aliases and images by more than 100 dB from the
+        /// half rate on. If the ratio is one of small whole numbers, each phase has its own row of taps; otherwise 128 phases are
+        /// interpolated cubically. At equal rates samples are unchanged, without delay.
         case transparent
     }
 }
@@ -23,18 +23,18 @@ extension Resampler {
 ///
 /// The Kaiser window and its β: J. F. Kaiser, "Nonrecursive digital filter design using the I0-sinh window function", 1974.
 struct ResamplerFilter: ~Copyable {
-    /// The taps on each side; 0 if samples are unchanged.
+    /// The number of taps on each side of an output frame; 0 if samples are unchanged.
     let halfLength: Int
-    /// The parts of a frame in which positions are counted.
+    /// The number of parts into which a frame is divided to count positions.
     let denominator: Int
     /// True if the step is variable.
     let isSteerable: Bool
     private let isCubic: Bool
-    private let table: UnsafeMutablePointer<Float>  // rows of 2 * halfLength
+    private let table: UnsafeMutablePointer<Float>  // rows of 2 * halfLength taps
     private let scratch: UnsafeMutablePointer<Float>  // the row interpolated for one output frame
 
-    /// The bits of positions between rows, in 2^-40 of a frame; a row is 2^-8 or 2^-7 of one. `earshot_interpolate` depends on
-    /// it.
+    /// The number of bits for a position within a frame, which is thus counted in 2^-40 of a frame. Its top 8 (linear) or 7
+    /// (cubic) bits are the number of a row. `earshot_interpolate` depends on these numbers.
     private static var fineBits: Int { @_noLocks get { 40 } }
     private static var linearBits: Int { @_noLocks get { 8 } }
     private static var cubicBits: Int { @_noLocks get { 7 } }
@@ -57,13 +57,13 @@ struct ResamplerFilter: ~Copyable {
         case .transparent:
             isSteerable = false
             halfLength = inputRate == outputRate ? 0 : (Int((80 * stretch).rounded(.up)) + 7) / 8 * 8
-            let ratio = Self.wholeRatio(inputRate, outputRate)
+            let phaseCount = Self.reducedDenominator(inputRate, outputRate)
             let cutoff = 0.9535 / stretch
-            let beta = 11.5  // 113 dB
-            if let ratio, ratio * halfLength * 2 <= Self.largestTable {
-                denominator = ratio
+            let beta = 11.5  // 113 dB of attenuation
+            if let phaseCount, phaseCount * halfLength * 2 <= Self.largestTable {
+                denominator = phaseCount
                 isCubic = false
-                table = Self.makeTable(halfLength, cutoff: cutoff, beta: beta, 0...ratio - 1, ratio)
+                table = Self.makeTable(halfLength, cutoff: cutoff, beta: beta, 0...phaseCount - 1, phaseCount)
             } else {
                 denominator = fine
                 isCubic = true
@@ -89,18 +89,19 @@ struct ResamplerFilter: ~Copyable {
     func row(at fraction: Int) -> UnsafePointer<Float> {
         let taps = 2 &* halfLength
         guard isCubic else { return UnsafePointer(table + fraction &* taps) }
-        let below = Self.fineBits &- Self.cubicBits
-        interpolateCubic(table + (fraction >> below) &* taps, part(fraction, below), taps)
+        let bitsBelowRow = Self.fineBits &- Self.cubicBits
+        interpolateCubic(table + (fraction >> bitsBelowRow) &* taps, part(fraction, bitsBelowRow), taps)
         return UnsafePointer(scratch)
     }
 
-    /// Returns the bits below a row's number as a fraction of 1.
+    /// Returns the lower `bits` bits of a position, those below the row's number, as a fraction of 1.
     @_noLocks @inline(__always)
     private func part(_ fraction: Int, _ bits: Int) -> Float {
         Float(fraction & ((1 << bits) &- 1)) / Float(1 << bits)
     }
 
-    /// Interpolates by Lagrange's polynomial through four rows; the table's first row is before phase 0.
+    /// Writes the taps at `x` of the way between two rows to `scratch`, by Lagrange's polynomial through four rows. The table's
+    /// first row is that before phase 0.
     @_noLocks @inline(__always)
     private func interpolateCubic(_ from: UnsafeMutablePointer<Float>, _ x: Float, _ taps: Int) {
         let w0 = -x * (x - 1) * (x - 2) / 6
@@ -119,7 +120,7 @@ struct ResamplerFilter: ~Copyable {
 
 extension ResamplerFilter {
     /// Returns the denominator of `input / output` in lowest terms; nil if the rates are not whole numbers of hertz.
-    private static func wholeRatio(_ input: Double, _ output: Double) -> Int? {
+    private static func reducedDenominator(_ input: Double, _ output: Double) -> Int? {
         guard input == input.rounded(), output == output.rounded() else { return nil }
         var a = Int(input)
         var b = Int(output)
@@ -127,28 +128,29 @@ extension ResamplerFilter {
         return Int(output) / a
     }
 
-    /// Returns a table whose row r is the filter for an output r / phases of a frame after an input frame.
+    /// Returns a table of rows of taps. Row r is the filter for an output frame that lies r / phases of a frame after an input
+    /// frame.
     private static func makeTable(
         _ half: Int, cutoff: Double, beta: Double, _ rows: ClosedRange<Int>, _ phases: Int
     ) -> UnsafeMutablePointer<Float> {
         let taps = 2 * half
-        // Rows are aligned to cache lines if their size is a multiple of one.
+        // Rows are aligned to cache lines if the size of a row is a multiple of a cache line.
         let table = UnsafeMutableRawPointer.allocate(byteCount: 4 * max(1, rows.count * taps), alignment: 64)
             .bindMemory(to: Float.self, capacity: max(1, rows.count * taps))
-        let top = besselI0(beta)
-        var row = [Double](repeating: 0, count: taps)
+        let windowScale = besselI0(beta)
+        var rowTaps = [Double](repeating: 0, count: taps)
         for (n, r) in rows.enumerated() {
             let fraction = Double(r) / Double(phases)
             var sum = 0.0
             for k in 0..<taps {
                 let t = Double(k - half + 1) - fraction  // distance from the output frame to this tap
                 let x = t / Double(half)
-                let window = abs(x) >= 1 ? 0 : besselI0(beta * (1 - x * x).squareRoot()) / top
+                let window = abs(x) >= 1 ? 0 : besselI0(beta * (1 - x * x).squareRoot()) / windowScale
                 let angle = Double.pi * t * cutoff
-                row[k] = (abs(t) < 1e-12 ? 1 : earshot_sin(angle) / angle) * window
-                sum += row[k]
+                rowTaps[k] = (abs(t) < 1e-12 ? 1 : earshot_sin(angle) / angle) * window
+                sum += rowTaps[k]
             }
-            for k in 0..<taps { (table + n * taps + k).initialize(to: Float(row[k] / sum)) }  // gain 1 at 0 Hz
+            for k in 0..<taps { (table + n * taps + k).initialize(to: Float(rowTaps[k] / sum)) }  // gain 1 at 0 Hz
         }
         return table
     }

@@ -5,9 +5,9 @@ import EarshotAudioBase
 /// Changes the speed of sound without changing its pitch.
 ///
 /// WSOLA (W. Verhelst and M. Roelands, "An overlap-add technique based on waveform similarity", 1993): pieces of the input are
-/// joined by crossfades, each taken near its due position from where it best continues the sound before. At a ``speed`` of 1 that
-/// is the next frame, so the output equals the input exactly, and a change of speed is a joint like any other: nothing clicks.
-/// Positions are exact to the frame.
+/// joined by crossfades. Each piece begins near its due position, where it best continues the sound before. At a ``speed`` of 1
+/// a piece begins with the next frame, so the output equals the input exactly. A change of speed is a joint like any other, so
+/// nothing clicks. Positions are exact to the frame.
 ///
 /// Input is written into the stretcher's memory: fill ``input`` from ``inputOffset``, at most ``inputRoom`` frames, then call
 /// ``append(_:)``; ``finish()`` after the last. For one thread at a time; allocates only at initialization. Stereo at 48 kHz
@@ -16,31 +16,33 @@ public final class TimeStretcher {
     /// The range of ``speed``.
     public static let speeds: ClosedRange<Double> = 0.25...4
 
-    /// The input frames for each output frame, ¼ to 4. A change applies from the next piece on, within 30 ms.
+    /// The input frames for each output frame, clamped to ¼...4. A change applies from the next piece on, within 30 ms.
     public var speed = 1.0 {
         didSet { speed = min(Self.speeds.upperBound, max(Self.speeds.lowerBound, speed.isFinite ? speed : oldValue)) }
     }
-    /// The input buffer.
+    /// The buffer into which input is written.
     public let input: Channels
     /// The first free frame of ``input``.
     public private(set) var inputOffset = 0
 
     private let memory: AudioBuffer
-    private let mono: UnsafeMutablePointer<Float>  // the average of all channels, frame for frame as `input`
-    private let capacity: Int
-    private let piece: Int
-    private let overlap: Int
-    private let search: Int
-    /// The number of the input frame at 0 in `input`, from the first ever appended.
+    private let mono: UnsafeMutablePointer<Float>  // the mean of all channels of `input`, frame by frame
+    private let capacity: Int  // frames
+    private let piece: Int  // frames of a piece, except the last one
+    private let overlap: Int  // frames of a crossfade
+    private let searchReach: Int  // frames on each side of the due position
+    /// The number of the input frame at index 0 of `input`, counted from the first frame appended since the last reset.
     private var base = 0
-    /// The due position of the next piece, and the position that continues the last one, both as input frame numbers.
+    /// The position at which the next piece is due, and the position `next` that continues the last piece, both as input frame
+    /// numbers.
     private var due = 0.0
     private var next = 0
-    private var end: Int?
-    // The present piece: its first frame `start`, and `given` of its `length` frames that were read.
+    private var end: Int?  // the number of the frame after the last input frame; nil until ``finish()``
+    // The present piece: its first input frame `start`, the input frame `fadeOutStart` from which the last piece fades out, and
+    // its `length` in frames, of which `readCount` have been read.
     private var start = 0
-    private var before = 0
-    private var given = 0
+    private var fadeOutStart = 0
+    private var readCount = 0
     private var length = 0
     private var pieceSpeed = 1.0
     private var pieceDue = 0.0
@@ -51,8 +53,8 @@ public final class TimeStretcher {
     public init(sampleRate: Double, channelCount: Int) {
         piece = max(64, Int(sampleRate * 0.03))
         overlap = max(16, Int(sampleRate * 0.01)) / 8 * 8
-        search = max(16, Int(sampleRate * 0.0125))
-        capacity = 10 * piece + 6 * search + 4_096
+        searchReach = max(16, Int(sampleRate * 0.0125))
+        capacity = 10 * piece + 6 * searchReach + 4_096
         memory = AudioBuffer(channelCount: channelCount, frameCapacity: capacity)
         input = memory.channels
         mono = .allocate(capacity: capacity)
@@ -64,9 +66,9 @@ public final class TimeStretcher {
     /// The frames that can be written at ``inputOffset``.
     public var inputRoom: Int { capacity - inputOffset }
 
-    /// The input frame that the next output frame plays, from the first one appended since the last reset.
+    /// The number of the input frame that the next output frame plays, counted from the first one appended since the last reset.
     public var position: Double {
-        given < length ? pieceDue + Double(given) * pieceSpeed : due
+        readCount < length ? pieceDue + Double(readCount) * pieceSpeed : due
     }
 
     /// Adds the frames written at ``inputOffset``.
@@ -88,42 +90,42 @@ public final class TimeStretcher {
     /// Discards all input.
     public func reset() {
         (inputOffset, base, due, next, end) = (0, 0, 0, 0, nil)
-        (start, before, given, length) = (0, 0, 0, 0)
+        (start, fadeOutStart, readCount, length) = (0, 0, 0, 0)
     }
 
-    /// Reads output.
-    /// - Returns: fewer frames than requested if more input is needed or all was read.
+    /// Reads a block of output.
+    /// - Returns: the number of frames read; less than `frameCount` if more input is needed or all was read.
     public func read(_ output: Channels, frameCount: Int, offset: Int = 0) -> Int {
         var done = 0
         while done < frameCount {
-            if given == length, !beginPiece() { break }
-            let count = min(frameCount - done, length - given)
+            if readCount == length, !beginPiece() { break }
+            let count = min(frameCount - done, length - readCount)
             copy(output, offset + done, count)
-            given += count
+            readCount += count
             done += count
         }
         return done
     }
 
-    /// Chooses the next piece. Returns false if there is too little input for it.
+    /// Chooses the next piece. Returns false if more input is needed, or if all input was played.
     private func beginPiece() -> Bool {
         let target = Int(due.rounded())
-        let isPlain = speed == 1 || due == 0
-        let have = base + inputOffset
-        // The piece's duration counts too: it must not extend beyond an end that is not known yet.
-        let reach = Int((due + Double(piece) * speed).rounded(.up))
-        let last = max(reach, isPlain ? next + piece : max(target + search, next) + piece + overlap)
+        let continues = speed == 1 || due == 0
+        let appendedEnd = base + inputOffset
+        // Input for the piece's whole duration must be there, or the piece could extend beyond an end that is not known yet.
+        let durationEnd = Int((due + Double(piece) * speed).rounded(.up))
+        let neededEnd = max(durationEnd, continues ? next + piece : max(target + searchReach, next) + piece + overlap)
         if let end {
             guard due < Double(end) else { return false }
-            if last > have { pad(last - have) }
-        } else if last > have {
+            if neededEnd > appendedEnd { pad(neededEnd - appendedEnd) }
+        } else if neededEnd > appendedEnd {
             return false
         }
         length = piece
         if let end { length = min(piece, Int(((Double(end) - due) / speed).rounded(.up))) }
-        start = isPlain ? next : bestStart(near: target)
-        before = next
-        given = 0
+        start = continues ? next : bestStart(near: target)
+        fadeOutStart = next
+        readCount = 0
         pieceSpeed = speed
         if speed == 1 { due = Double(start) }
         pieceDue = due
@@ -133,7 +135,7 @@ public final class TimeStretcher {
         return true
     }
 
-    /// Adds silence after the end.
+    /// Adds silence after the end of the input, as far as there is room.
     private func pad(_ frameCount: Int) {
         let count = min(frameCount, inputRoom)
         for c in 0..<input.count { clearSamples(input[c] + inputOffset, count) }
@@ -141,31 +143,31 @@ public final class TimeStretcher {
         inputOffset += count
     }
 
-    /// Returns the frame near `target` from which the input is most similar to the continuation of the last piece: the greatest
-    /// normalized correlation.
+    /// Returns the number of the frame near `target` from which the input resembles the continuation of the last piece most, by
+    /// the greatest normalized correlation.
     private func bestStart(near target: Int) -> Int {
         let template = UnsafePointer(mono + (next - base))
-        // Near the end only earlier pieces are available.
-        let latest = min(target + search, min(end ?? .max, base + inputOffset - overlap) - length)
-        let first = max(base, min(target - search, latest - search))
+        // Near the end of the input only earlier positions have enough input after them.
+        let latest = min(target + searchReach, min(end ?? .max, base + inputOffset - overlap) - length)
+        let first = max(base, min(target - searchReach, latest - searchReach))
         let count = latest - first
         guard count > 0 else { return first }
-        // Keep the due position unless another is better. In silence no position is.
+        // Keep the due position unless another is better; in silence none is better.
         var best = max(first, min(first + count, target))
-        let there = UnsafePointer(mono + (best - base))
+        let dueSamples = UnsafePointer(mono + (best - base))
         var bestScore =
-            Self.product(template, there, overlap) / max(energyOfSamples(there, overlap), 1e-9).squareRoot()
+            Self.product(template, dueSamples, overlap) / max(energyOfSamples(dueSamples, overlap), 1e-9).squareRoot()
         var energy = energyOfSamples(mono + (first - base), overlap)
         for k in 0...count {
-            let at = UnsafePointer(mono + (first - base + k))
-            let score = Self.product(template, at, overlap) / max(energy, 1e-9).squareRoot()
+            let candidate = UnsafePointer(mono + (first - base + k))
+            let score = Self.product(template, candidate, overlap) / max(energy, 1e-9).squareRoot()
             if score > bestScore {
                 bestScore = score
                 best = first + k
             }
-            // Updated by differences, and recomputed now and then because rounding errors accumulate.
-            energy += at[overlap] * at[overlap] - at[0] * at[0]
-            if k % 64 == 63 { energy = energyOfSamples(at + 1, overlap) }
+            // The energy is updated by differences, and recomputed now and then because rounding errors accumulate.
+            energy += candidate[overlap] * candidate[overlap] - candidate[0] * candidate[0]
+            if k % 64 == 63 { energy = energyOfSamples(candidate + 1, overlap) }
         }
         return best
     }
@@ -189,27 +191,27 @@ public final class TimeStretcher {
     }
 
     private func copy(_ output: Channels, _ offset: Int, _ count: Int) {
-        let from = start - base + given
+        let from = start - base + readCount
         for c in 0..<input.count { copySamples(output[c] + offset, input[c] + from, count) }
-        guard before != start, given < overlap else { return }
-        let old = before - base
+        guard fadeOutStart != start, readCount < overlap else { return }
+        let oldOffset = fadeOutStart - base
         let share = 1 / Float(overlap)
         for c in 0..<input.count {
-            for i in 0..<min(count, overlap - given) {
-                let new = (Float(given + i) + 0.5) * share
-                let was = input[c][old + given + i]
-                output[c][offset + i] = was + (output[c][offset + i] - was) * new
+            for i in 0..<min(count, overlap - readCount) {
+                let newWeight = (Float(readCount + i) + 0.5) * share
+                let oldSample = input[c][oldOffset + readCount + i]
+                output[c][offset + i] = oldSample + (output[c][offset + i] - oldSample) * newWeight
             }
         }
     }
 
     /// Discards input that no later piece needs.
     private func discard() {
-        let keep = max(0, min(min(start, before), min(next, Int(due) - 2 * search - piece)) - base)
-        guard keep >= piece else { return }
-        for c in 0..<input.count { moveSamples(input[c], input[c] + keep, inputOffset - keep) }
-        moveSamples(mono, mono + keep, inputOffset - keep)
-        base += keep
-        inputOffset -= keep
+        let discardCount = max(0, min(min(start, fadeOutStart), min(next, Int(due) - 2 * searchReach - piece)) - base)
+        guard discardCount >= piece else { return }
+        for c in 0..<input.count { moveSamples(input[c], input[c] + discardCount, inputOffset - discardCount) }
+        moveSamples(mono, mono + discardCount, inputOffset - discardCount)
+        base += discardCount
+        inputOffset -= discardCount
     }
 }

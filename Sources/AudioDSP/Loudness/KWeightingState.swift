@@ -2,16 +2,17 @@
 
 import EarshotAudioBase
 
-/// The K-weighting of several channels, two at a time, and the sums of its squared output.
+/// The K-weighting filters of several channels, two at a time, and the sums of the squared samples before and after them.
 struct KWeightingState: ~Copyable {
+    /// The filters' states and the sums of two channels.
     private struct Pair: BitwiseCopyable {
-        var s1 = SIMD2<Double>()
+        var s1 = SIMD2<Double>()  // the shelf's two states
         var s2 = SIMD2<Double>()
-        var t1 = SIMD2<Double>()
+        var t1 = SIMD2<Double>()  // the high-pass's two states
         var t2 = SIMD2<Double>()
-        var weighted = SIMD2<Double>()
-        var plain = SIMD2<Double>()
-        let weights: SIMD2<Double>
+        var weighted = SIMD2<Double>()  // the sums of the squared filtered samples
+        var plain = SIMD2<Double>()  // the sums of the squared input samples
+        let weights: SIMD2<Double>  // the channels' weights in the loudness
     }
     private let shelf: WeightingSection
     private let highPass: WeightingSection
@@ -34,7 +35,7 @@ struct KWeightingState: ~Copyable {
 
     deinit { pairs.deallocate() }
 
-    /// Weights and sums frames. Returns their greatest magnitude.
+    /// Filters frames and adds their squares to the sums. Returns the frames' greatest magnitude before the filters.
     @_noLocks
     mutating func process(_ channels: Channels, offset: Int, frameCount: Int) -> Float {
         var top: Float = 0
@@ -67,7 +68,8 @@ struct KWeightingState: ~Copyable {
         return top
     }
 
-    /// Returns the sums since the last call over all channels: weighted and unweighted.
+    /// Returns and clears the sums of the squared samples over all channels: filtered, times the channels' weights; and
+    /// unfiltered.
     @_noLocks
     mutating func takeSums() -> (weighted: Double, plain: Double) {
         var weighted = 0.0

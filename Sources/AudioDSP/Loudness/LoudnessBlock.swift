@@ -11,7 +11,7 @@ package struct LoudnessBlock: BitwiseCopyable, Sendable {
     package var meanSquare: Double
     /// The greatest magnitude of a sample; 1 is full scale.
     package var peak: Float
-    /// The greatest magnitude, with true peaks between samples if they are measured.
+    /// The greatest magnitude of the samples and, if these are measured, of the peaks between samples.
     package var truePeak: Float
 
     /// Creates the block of silence.
@@ -26,17 +26,17 @@ package struct LoudnessBlock: BitwiseCopyable, Sendable {
 
 /// Measures sound in blocks of 100 ms on a render thread; everything except `init` is safe there.
 ///
-/// Blocks begin with the first frame and follow each other, independent of the caller's blocks.
+/// The first block begins with the first frame, and each next one follows the last, however the caller divides the sound.
 package struct LoudnessTap: ~Copyable {
-    /// The frames of a block of 100 ms.
+    /// The number of frames in a block of 100 ms.
     package let blockLength: Int
-    /// The block that the last call completed; nil if it completed none.
+    /// The block that the last call of ``process(_:offset:frameCount:)`` completed; nil if the call completed none.
     package private(set) var finished: LoudnessBlock?
-    /// The frames of the incomplete block.
+    /// The number of frames measured so far in the incomplete block.
     package private(set) var filled = 0
     private var current = LoudnessBlock()
     private var weighting: KWeightingState
-    private var between: TruePeakFilter
+    private var truePeakFilter: TruePeakFilter
     private let measuresTruePeak: Bool
     private let channelCount: Int
 
@@ -50,17 +50,17 @@ package struct LoudnessTap: ~Copyable {
         self.channelCount = channelCount
         self.measuresTruePeak = measuresTruePeak
         weighting = KWeightingState(sampleRate: sampleRate, channelCount: channelCount)
-        between = TruePeakFilter(channelCount: channelCount, isGuarded: false)
+        truePeakFilter = TruePeakFilter(channelCount: channelCount, isGuarded: false)
     }
 
     /// The greatest magnitude in the incomplete block.
     package var peakSoFar: Float { @_noLocks get { current.peak } }
-    /// The true peak in the incomplete block.
+    /// The true peak in the incomplete block; without measured true peaks the same as ``peakSoFar``.
     package var truePeakSoFar: Float {
         @_noLocks get { current.peak > current.truePeak ? current.peak : current.truePeak }
     }
 
-    /// Measures frames until a block is complete or the frames end.
+    /// Measures at most `frameCount` frames, and stops earlier if a block is complete.
     /// - Returns: the number of frames measured; if it is less than `frameCount`, call again for the remainder.
     @_noLocks
     package mutating func process(_ channels: Channels, offset: Int, frameCount: Int) -> Int {
@@ -78,17 +78,17 @@ package struct LoudnessTap: ~Copyable {
     @_noLocks
     private mutating func updateTruePeak(_ channels: Channels, offset: Int, frameCount: Int) {
         var top = current.truePeak > 1e-5 ? current.truePeak : 1e-5
-        var at = 0
-        while at < frameCount {
-            let left = frameCount &- at
-            let count = left < TruePeakFilter.chunk ? left : TruePeakFilter.chunk
-            for c in 0..<channelCount { copySamples(between.input(c), channels[c] + (offset &+ at), count) }
-            between.process(frameCount: count, above: top)
+        var start = 0
+        while start < frameCount {
+            let remaining = frameCount &- start
+            let count = remaining < TruePeakFilter.chunk ? remaining : TruePeakFilter.chunk
+            for c in 0..<channelCount { copySamples(truePeakFilter.input(c), channels[c] + (offset &+ start), count) }
+            truePeakFilter.process(frameCount: count, above: top)
             for i in 0..<count {
-                let peak = between.peaks[i]
+                let peak = truePeakFilter.peaks[i]
                 if peak > top { top = peak }
             }
-            at = at &+ count
+            start = start &+ count
         }
         if top > 1e-5 { current.truePeak = top }
     }
@@ -102,7 +102,7 @@ package struct LoudnessTap: ~Copyable {
         finished = current
         current = LoudnessBlock()
         filled = 0
-        if measuresTruePeak { between.wake() }
+        if measuresTruePeak { truePeakFilter.wake() }
     }
 
     /// Forgets all sound.
@@ -112,6 +112,6 @@ package struct LoudnessTap: ~Copyable {
         filled = 0
         current = LoudnessBlock()
         weighting.reset()
-        between.reset()
+        truePeakFilter.reset()
     }
 }

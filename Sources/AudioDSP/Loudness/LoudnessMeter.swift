@@ -10,11 +10,11 @@ import EarshotAudioBase
 public final class LoudnessMeter {
     /// The measured values.
     public struct Measurement: Hashable, Sendable {
-        /// The seconds of complete blocks of 100 ms.
+        /// The measured duration in seconds, in complete blocks of 100 ms.
         public var duration = 0.0
         /// The integrated loudness in LUFS; −infinity if nothing passed the gates.
         public var integrated = -Double.infinity
-        /// The loudness range in LU: the distance of soft and loud passages of 3 s.
+        /// The loudness range in LU: the distance between the loudness of soft and of loud passages of 3 s.
         public var range = 0.0
         /// The loudness of the last 400 ms in LUFS.
         public var momentary = -Double.infinity
@@ -26,12 +26,13 @@ public final class LoudnessMeter {
         public var maximumShortTerm = -Double.infinity
         /// The greatest magnitude of a sample in dBFS.
         public var peak = -Double.infinity
-        /// The true peak in dBTP, measured at eight times the rate; the last millisecond is missing.
+        /// The true peak in dBTP, measured at eight times the rate, without the last 58 frames; the same as ``peak`` if not
+        /// measured.
         public var truePeak = -Double.infinity
     }
 
     private var tap: LoudnessTap
-    private var recent = [Double](repeating: 0, count: 30)  // energies of the last 3 s, a ring
+    private var recent = [Double](repeating: 0, count: 30)  // a ring with the energies of the last 30 blocks
     private var blockCount = 0
     private var momentaries = LoudnessHistogram()
     private var shortTerms = LoudnessHistogram()
@@ -51,9 +52,9 @@ public final class LoudnessMeter {
 
     /// Measures sound.
     public func add(_ channels: Channels, offset: Int = 0, frameCount: Int) {
-        var at = 0
-        while at < frameCount {
-            at += tap.process(channels, offset: offset + at, frameCount: frameCount - at)
+        var measured = 0
+        while measured < frameCount {
+            measured += tap.process(channels, offset: offset + measured, frameCount: frameCount - measured)
             if let block = tap.finished { add(block) }
         }
     }

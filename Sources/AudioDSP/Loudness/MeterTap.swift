@@ -3,10 +3,10 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// The values for a meter: plain numbers from the render thread, passed by `LatestValue<MeterReading>`.
+/// The values that a meter shows: plain numbers, which the render thread passes by a `LatestValue<MeterReading>`.
 @frozen
 public struct MeterReading: BitwiseCopyable, Sendable {
-    /// The greatest magnitude of a sample in the last complete 100 ms and since; 1 is full scale.
+    /// The greatest magnitude of a sample in the last complete block of 100 ms and after it; 1 is full scale.
     public var peak: Float
     /// The true peak if it is measured; otherwise ``peak``.
     public var truePeak: Float
@@ -50,9 +50,9 @@ package func loudnessUnits(ofEnergy energy: Double) -> Double {
 /// Everything except `init` is safe on the render thread. Peaks and levels do not depend on the blocks.
 package struct MeterTap: ~Copyable {
     private var tap: LoudnessTap
-    private let history: UnsafeMutablePointer<LoudnessBlock>  // the last 3 s
+    private let history: UnsafeMutablePointer<LoudnessBlock>  // a ring with the blocks of the last 3 s
     private var next = 0
-    private var shown = MeterReading()
+    private var lastReading = MeterReading()  // after the last complete block, without peaks
     private var lastPeak: Float = 0
     private var lastTruePeak: Float = 0
 
@@ -71,13 +71,13 @@ package struct MeterTap: ~Copyable {
 
     private static var historyLength: Int { @_noLocks get { 30 } }
 
-    /// The block of 100 ms that the last call completed; nil if it completed none.
+    /// The block of 100 ms that the last call of ``process(_:offset:frameCount:)`` completed; nil if the call completed none.
     package var finished: LoudnessBlock? { @_noLocks get { tap.finished } }
 
     /// The current values.
     package var reading: MeterReading {
         @_noLocks get {
-            var now = shown
+            var now = lastReading
             let peak = tap.peakSoFar
             let truePeak = tap.truePeakSoFar
             now.peak = peak > lastPeak ? peak : lastPeak
@@ -86,7 +86,7 @@ package struct MeterTap: ~Copyable {
         }
     }
 
-    /// Measures frames until 100 ms are complete or the frames end.
+    /// Measures at most `frameCount` frames, and stops earlier if a block of 100 ms is complete.
     /// - Returns: the number of frames measured; if it is less than `frameCount`, call again for the remainder.
     @_noLocks
     package mutating func process(_ channels: Channels, offset: Int, frameCount: Int) -> Int {
@@ -105,15 +105,15 @@ package struct MeterTap: ~Copyable {
         var square = 0.0
         var back = 1
         while back <= Self.historyLength {
-            let at = next &- back
-            let past = history[at < 0 ? at &+ Self.historyLength : at]
+            let index = next &- back
+            let past = history[index < 0 ? index &+ Self.historyLength : index]
             energy += past.energy
             if back <= 3 { square += past.meanSquare }
-            if back == 4 { shown.momentary = Float(loudnessUnits(ofEnergy: energy / 4)) }
+            if back == 4 { lastReading.momentary = Float(loudnessUnits(ofEnergy: energy / 4)) }
             back &+= 1
         }
-        shown.meanSquare = Float(square / 3)
-        shown.shortTerm = Float(loudnessUnits(ofEnergy: energy / Double(Self.historyLength)))
+        lastReading.meanSquare = Float(square / 3)
+        lastReading.shortTerm = Float(loudnessUnits(ofEnergy: energy / Double(Self.historyLength)))
     }
 
     /// Forgets all sound.
@@ -122,7 +122,7 @@ package struct MeterTap: ~Copyable {
         tap.reset()
         for k in 0..<Self.historyLength { history[k] = LoudnessBlock() }
         next = 0
-        shown = MeterReading()
+        lastReading = MeterReading()
         lastPeak = 0
         lastTruePeak = 0
     }

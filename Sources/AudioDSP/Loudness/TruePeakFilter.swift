@@ -10,31 +10,31 @@ import EarshotAudioBase
 /// result would be below the threshold.
 ///
 /// In the last 2 % below half the rate such a short filter cannot distinguish a signal from its image, and misses a few tenths of
-/// a decibel of white noise. A limiter guards against that: the maximum over 64 frames of the magnitude of a narrow band around
-/// half the rate (111 taps) is added to the peaks; for sound without such frequencies that is nothing.
+/// a decibel of white noise. A guarded filter, for a limiter, adds a margin to the peaks: the maximum over 64 frames of the
+/// magnitude of a narrow band around half the rate (111 taps), which is 0 for sound without such frequencies.
 ///
-/// Works in pieces of at most ``chunk`` frames; their division changes no result above the threshold.
+/// The caller passes pieces of at most ``chunk`` frames; the division into pieces changes no result above the threshold.
 struct TruePeakFilter: ~Copyable {
-    /// The delay: the result of a frame is the peak between the samples this many, and one less, frames before it.
+    /// The delay in frames: a frame's result is the peak between the samples 58 and 57 frames before it.
     static var delay: Int { @_noLocks get { 58 } }
     /// The maximum frames of a call.
     static var chunk: Int { @_noLocks get { 64 } }
     /// The peak of each frame over all channels, or 0 if no channel calculated one.
     let peaks: UnsafeMutablePointer<Float>
 
-    private static var past: Int { @_noLocks get { 180 } }  // samples kept: 112 taps, for 64 frames back
-    private static var doubledAt: Int { @_noLocks get { 256 } }  // 180 and 64, and room to read beyond
-    private static var brinkAt: Int { @_noLocks get { 400 } }  // and 8 and 128 doubled ones, with room
-    private static var stride: Int { @_noLocks get { 536 } }  // and 64 and 64 magnitudes at the brink, with room
-    private static var idleAfter: Int { @_noLocks get { 184 } }  // longer than all that a peak depends on
-    // Each four times: 56 of the first filter, 3 phases of 8 of the second, 56 of the band around half the rate.
+    private static var past: Int { @_noLocks get { 180 } }  // samples kept before a piece: 112 taps, for 64 frames back
+    private static var doubledAt: Int { @_noLocks get { 256 } }  // after 180 + 64 samples, and room to read beyond
+    private static var brinkAt: Int { @_noLocks get { 400 } }  // after 8 + 128 doubled samples, and room
+    private static var stride: Int { @_noLocks get { 536 } }  // floats for a channel; the last are 64 + 64 magnitudes
+    private static var idleAfter: Int { @_noLocks get { 184 } }  // frames; more than a peak depends on
+    // Each tap four times: 56 of the first interpolator, 3 phases of 8 of the second, 56 of the band around half the rate.
     private let taps: UnsafeMutablePointer<Float>
-    private let brink: UnsafeMutablePointer<Float>  // the magnitudes of a chunk and before it, their maxima in the end
+    private let brink: UnsafeMutablePointer<Float>  // magnitudes of the band around half the rate, then their maxima
     private let isGuarded: Bool
     private let memory: UnsafeMutablePointer<Float>
-    private let quiet: UnsafeMutablePointer<Int>  // frames since a sample mattered, a channel
+    private let quiet: UnsafeMutablePointer<Int>  // for each channel, the frames since a sample mattered
     private let channelCount: Int
-    private let gain: Float
+    private let gain: Float  // the filters' maximum gain
 
     /// - Parameters:
     ///   - channelCount: 1 to 32.
@@ -69,7 +69,7 @@ struct TruePeakFilter: ~Copyable {
     /// Fills ``peaks`` for the frames in ``input(_:)``.
     /// - Parameters:
     ///   - frameCount: 1 to ``chunk``.
-    ///   - threshold: peaks below it may be too low, or 0.
+    ///   - threshold: the magnitude from which on peaks are exact; lower peaks may be too low, or 0.
     @_noLocks
     func process(frameCount: Int, above threshold: Float) {
         clearSamples(peaks, frameCount)
@@ -99,7 +99,7 @@ struct TruePeakFilter: ~Copyable {
         }
     }
 
-    /// Prepares a threshold that is lower than before.
+    /// Prepares for a lower threshold than before: all channels are calculated again, as after a loud sample.
     @_noLocks
     func wake() {
         for c in 0..<channelCount {
@@ -114,19 +114,19 @@ struct TruePeakFilter: ~Copyable {
         for c in 0..<channelCount { quiet[c] = Self.idleAfter }
     }
 
-    /// Calculates the skipped results that are still needed.
+    /// Calculates the results that were skipped while the channel was idle, but are needed for the next peaks.
     @_noLocks
     private func catchUp(_ history: UnsafeMutablePointer<Float>) {
         double(history, from: -4, to: 0)
         if isGuarded { listen(history, from: -64, to: 0) }
     }
 
-    /// Calculates for each frame the magnitude of the band around half the rate, 56 frames before it.
+    /// Calculates for each frame the magnitude of the band around half the rate, as of 56 frames before that frame.
     @_noLocks
     private func listen(_ history: UnsafeMutablePointer<Float>, from first: Int, to end: Int) {
         let band = taps + 4 &* 80
         var i = first
-        while i &+ 16 <= end {  // sixteen at a time, as one sum waits for itself
+        while i &+ 16 <= end {  // sixteen frames at a time: a single sum would wait for its last addition
             let centre = history + (Self.past &+ i &- 56)
             var (a, b) = (load4(band) * load4(centre), load4(band) * load4(centre + 4))
             var (c, d) = (load4(band) * load4(centre + 8), load4(band) * load4(centre + 12))
@@ -160,10 +160,10 @@ struct TruePeakFilter: ~Copyable {
         }
     }
 
-    /// Replaces each magnitude by the maximum of 64, in six steps of two.
+    /// Writes the maximum of each 64 successive magnitudes to `brink`, in six steps that double the span.
     @_noLocks
     private func holdBrink(_ magnitudes: UnsafeMutablePointer<Float>) {
-        copySamples(brink + 4, magnitudes, 128)  // behind four that only make room
+        copySamples(brink + 4, magnitudes, 128)  // after four elements that are only room
         var span = 1
         while span < 64 {
             var i = 128
@@ -175,8 +175,8 @@ struct TruePeakFilter: ~Copyable {
         }
     }
 
-    /// Writes for each frame the sample 56 frames before it and the one half a frame later, four frames at a time: excess values
-    /// are overwritten before they are read.
+    /// Writes for each frame the sample 56 frames before it and the interpolated value half a frame after that sample. It works
+    /// on four frames at a time: excess values are overwritten before they are read.
     @_noLocks
     private func double(_ history: UnsafeMutablePointer<Float>, from first: Int, to end: Int) {
         var i = first
@@ -213,7 +213,7 @@ struct TruePeakFilter: ~Copyable {
         }
     }
 
-    /// Writes four samples and the four between them, from frame `i` on.
+    /// Writes four samples and the four interpolated values between them to the doubled samples, from frame `i` on.
     @_noLocks @inline(__always)
     private func interleave(
         _ even: UnsafePointer<Float>, _ odd: SIMD4<Float>, _ history: UnsafeMutablePointer<Float>, _ i: Int
@@ -225,7 +225,7 @@ struct TruePeakFilter: ~Copyable {
         }
     }
 
-    /// Finds the greatest magnitude at and between the doubled samples, two frames at a time.
+    /// Raises ``peaks`` to the greatest magnitude at and between the doubled samples, two frames at a time.
     @_noLocks
     private func findPeaks(_ doubled: UnsafeMutablePointer<Float>, _ frameCount: Int) {
         var i = 0

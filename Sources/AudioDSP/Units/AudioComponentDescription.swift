@@ -16,7 +16,7 @@ public struct AudioComponentDescription: Hashable, Sendable, CustomStringConvert
         case voiceProcessing
     }
 
-    /// The type.
+    /// The type; nil matches every type.
     public var type: Kind?
     /// The subtype, such as `equalizer`; for an LV2 plug-in its URI.
     public var subtype: String?
@@ -36,7 +36,7 @@ public struct AudioComponentDescription: Hashable, Sendable, CustomStringConvert
             && (manufacturer == nil || manufacturer == other.manufacturer)
     }
 
-    /// The parts as text.
+    /// The three parts as text; a part that is nil is "any".
     public var description: String {
         [type?.rawValue, subtype, manufacturer].map { $0 ?? "any" }.joined(separator: " / ")
     }

@@ -30,14 +30,14 @@ struct GainKernel: UnitKernel, ~Copyable {
 
     @_noLocks
     mutating func process(_ block: UnitBlock) {
-        let moving = min(factor.remaining, block.frameCount)
-        let start = factor
+        let rampCount = min(factor.remaining, block.frameCount)
+        let startFactor = factor
         for c in 0..<block.output.count {
             let from = block.input[c] + block.offset
             let to = block.output[c] + block.offset
-            factor = start
-            for i in 0..<moving { to[i] = from[i] * factor.next() }
-            scaleSamples(to + moving, from + moving, block.frameCount &- moving, gain: factor.value)
+            factor = startFactor
+            for i in 0..<rampCount { to[i] = from[i] * factor.next() }
+            scaleSamples(to + rampCount, from + rampCount, block.frameCount &- rampCount, gain: factor.value)
         }
     }
 

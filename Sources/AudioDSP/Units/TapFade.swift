@@ -11,11 +11,11 @@ struct TapFade: BitwiseCopyable {
     private(set) var next: Int
     /// The weight of ``next`` in this frame, 0 to 1.
     private(set) var weight: Float
-    private var wanted: Int
+    private var wanted: Int  // the position after all fades
     /// The remaining frames of the fade; 0 without one.
     private(set) var remaining: Int
-    private let length: Int
-    private let step: Float
+    private let length: Int  // frames of a fade
+    private let step: Float  // 1 / `length`
 
     /// - Parameters:
     ///   - delay: the position in frames.
@@ -31,13 +31,13 @@ struct TapFade: BitwiseCopyable {
         step = 1 / Float(max(1, length))
     }
 
-    /// The final position.
+    /// The position after all fades.
     var target: Int { @_noLocks get { wanted } }
 
-    /// Returns true during a fade.
+    /// True during a fade.
     var isMoving: Bool { @_noLocks get { remaining > 0 } }
 
-    /// Fades to another position.
+    /// Fades to another position, after the present fade if there is one.
     @_noLocks
     mutating func move(to delay: Int) {
         wanted = delay
@@ -51,7 +51,7 @@ struct TapFade: BitwiseCopyable {
         finish()
     }
 
-    /// Jumps to the final position.
+    /// Ends all fades, and jumps to the final position.
     @_noLocks
     mutating func finish() {
         current = wanted
@@ -88,11 +88,11 @@ struct TapFade: BitwiseCopyable {
     }
 }
 
-/// Returns the number for a feedback loop: 0 below −160 dBFS, so that every tail ends in zeros.
+/// Returns a number as a feedback loop may keep it: 0 if its magnitude is below −160 dBFS, so that every tail ends in zeros.
 @_noLocks @inline(__always)
 func kept(_ x: Float) -> Float { x < 1e-8 && x > -1e-8 ? 0 : x }
 
-/// Returns four numbers as ``kept(_:)`` does.
+/// Returns four numbers, each as by ``kept(_:)``.
 @_noLocks @inline(__always)
 func kept4(_ v: SIMD4<Float>) -> SIMD4<Float> {
     v.replacing(with: SIMD4(repeating: 0), where: (v .< 1e-8) .& (v .> -1e-8))

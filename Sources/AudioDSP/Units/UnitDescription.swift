@@ -7,11 +7,11 @@ public struct UnitDescription: Hashable, Sendable {
     public var component: AudioComponentDescription
     /// The display name.
     public var name: String
-    /// One sentence about its effect on the sound.
+    /// One sentence about the unit's effect on the sound.
     public var summary: String
     /// The parameters, in the order of a kernel's values.
     public var parameters: [UnitParameter]
-    /// The presets; the first, if any, is the default.
+    /// The presets; the first preset, if there is one, is the default.
     public var presets: [UnitPreset]
 
     /// Creates a description.
@@ -29,7 +29,7 @@ public struct UnitDescription: Hashable, Sendable {
     /// Returns the index of a parameter in ``parameters``; nil if there is none.
     package func index(of identifier: String) -> Int? { parameters.firstIndex { $0.identifier == identifier } }
 
-    /// The default values, in order.
+    /// The parameters' default values, in the order of ``parameters``.
     package var defaultValues: [Float] { parameters.map(\.defaultValue) }
 
     /// Returns the values of a preset: defaults for the parameters that it does not name.
@@ -50,13 +50,13 @@ public struct UnitParameter: Hashable, Sendable {
         case semitones
         case degrees
         case metres
-        /// A percentage, 0 to 100.
+        /// A percentage, usually 0 to 100.
         case percent
         /// A pan: −1 is left, 1 is right.
         case pan
         /// A switch: 0 is off, 1 is on.
         case toggle
-        /// The index of a name.
+        /// The index of one of these names.
         case choice([String])
 
         /// The symbol after a value; empty if there is none.
@@ -73,7 +73,7 @@ public struct UnitParameter: Hashable, Sendable {
             }
         }
 
-        /// Returns true if intermediate values are valid, so that a change can be a ramp.
+        /// True if intermediate values are valid, so that a change can be a ramp.
         package var isContinuous: Bool {
             switch self {
             case .toggle, .choice: false
@@ -110,7 +110,7 @@ public struct UnitParameter: Hashable, Sendable {
 public struct UnitPreset: Hashable, Sendable {
     /// The name in lower case, with hyphens between words.
     public var name: String
-    /// The values by identifier.
+    /// The values by the parameters' identifiers.
     public var values: [String: Float]
 
     /// Creates a preset.

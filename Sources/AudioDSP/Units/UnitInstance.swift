@@ -2,21 +2,21 @@
 
 import EarshotAudioBase
 
-/// A kernel with its memory, for a render thread.
+/// A unit's kernel or plug-in with its memory, for a render thread.
 ///
 /// Created and freed on the control thread. The pointers are valid as long as this object lives.
 public final class UnitInstance: @unchecked Sendable {  // one render thread at a time uses `state`
-    /// The name, parameters and presets.
+    /// The unit's name, parameters and presets.
     public let description: UnitDescription
-    /// The functions to call.
+    /// The functions that set the unit's parameters, process a block, and reset the unit.
     package let functions: UnitFunctions
-    /// The argument of the functions.
+    /// The first argument of the functions: the unit's own memory.
     package let state: UnsafeMutableRawPointer
     /// The sample rate in hertz.
     public let sampleRate: Double
-    /// The input channels.
+    /// The number of input channels.
     public let inputChannelCount: Int
-    /// The output channels.
+    /// The number of output channels.
     public let outputChannelCount: Int
     /// The delay of the output after the input, in frames.
     public let latency: Int
@@ -64,14 +64,14 @@ public final class UnitInstance: @unchecked Sendable {  // one render thread at 
 
     deinit { free(state) }
 
-    /// Sets all parameters; on the render thread, or before it starts.
+    /// Sets all parameters, in the order of the description, over `frameCount` frames; on the render thread, or before it starts.
     public func set(_ values: [Float], over frameCount: Int = 0) {
         precondition(values.count == description.parameters.count)
         if values.isEmpty { return functions.callSet(state, [0], over: frameCount) }
         functions.callSet(state, values, over: frameCount)
     }
 
-    /// Renders; for one thread at a time.
+    /// Renders a block; for one thread at a time.
     public func process(_ input: Channels, _ output: Channels, offset: Int = 0, frameCount: Int) {
         functions.callProcess(state, UnitBlock(input: input, output: output, offset: offset, frameCount: frameCount))
     }

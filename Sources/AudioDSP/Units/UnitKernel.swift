@@ -3,14 +3,14 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// The samples of a call of a unit.
+/// The input and output of one call of a unit.
 @frozen
 package struct UnitBlock: BitwiseCopyable {
     /// The input; may be the same memory as ``output``.
     package var input: Channels
     /// The output.
     package var output: Channels
-    /// The first frame in input and output.
+    /// The index of the first frame, in input and in output.
     package var offset: Int
     /// The number of frames.
     package var frameCount: Int
@@ -35,7 +35,7 @@ package struct UnitBlock: BitwiseCopyable {
 ///
 /// Created and freed on the control thread; the functions are for the render thread.
 protocol UnitKernel: ~Copyable, SendableMetatype {
-    /// The name, parameters and presets.
+    /// The unit's name, parameters and presets.
     static var unit: UnitDescription { get }
     /// Creates a kernel. Parameters are undefined until the first ``set(_:over:)``, which has a `frameCount` of 0.
     /// - Parameters:
@@ -54,13 +54,13 @@ protocol UnitKernel: ~Copyable, SendableMetatype {
     /// Forgets all sound; a ramp jumps to its end.
     @_noLocks mutating func reset()
 
-    /// Returns the output channels for a number of input channels: the same number by default.
+    /// Returns the number of output channels for a number of input channels; by default the same number.
     static func outputChannelCount(of inputChannelCount: Int) -> Int
     /// The delay of the output after the input, in frames. Constant.
     var latency: Int { get }
     /// The frames of silent input after which silent output stays silent: the unit's longest memory, not its reverberation.
     var memory: Int { get }
-    /// The three functions as plain pointers: `UnitFunctions(set: …, process: …, reset: …, latency…)`.
+    /// The functions `set`, `process` and `reset` as plain pointers: `UnitFunctions(set: …, process: …, reset: …)`.
     static var functions: UnitFunctions { get }
 }
 
@@ -68,8 +68,8 @@ extension UnitKernel where Self: ~Copyable {
     static func outputChannelCount(of inputChannelCount: Int) -> Int { inputChannelCount }
 }
 
-/// A kernel's functions as C function pointers, because the render thread must not call through a protocol. Each closure is one
-/// line: it binds the memory to its kernel and calls the function of the same name.
+/// A kernel's functions as C function pointers, because the render thread must not call through a protocol. Each
+/// function is a closure that binds the memory to the kernel's type and calls the kernel's function of the same name.
 @frozen
 package struct UnitFunctions: Sendable {
     /// `set(_:over:)`, with the kernel's memory, values and frames.

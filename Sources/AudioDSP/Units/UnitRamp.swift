@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ramps of parameters, in linear segments.
+/// The ramps of units' parameters, which are made of linear segments.
 package enum UnitRamp {
     /// The frames of a linear segment.
     @inlinable package static var segment: Int { @_noLocks get { 32 } }
@@ -47,7 +47,7 @@ struct LinearRamp: BitwiseCopyable {
         return value
     }
 
-    /// The minimum of the remaining ramp.
+    /// The minimum of the present value and of the remaining ramp.
     var lowest: Float { @_noLocks get { remaining > 0 && target < value ? target : value } }
 
     /// Jumps to the target.

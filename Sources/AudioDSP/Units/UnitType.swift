@@ -8,14 +8,14 @@ import EarshotAudioBase
 /// let unit = UnitType.gain.makeUnit(sampleRate: 48_000, channelCount: 2)
 /// ```
 public struct UnitType: Sendable {
-    /// The name, parameters and presets.
+    /// The unit's name, parameters and presets.
     public let description: UnitDescription
     private let make: @Sendable (Double, Int) -> UnitInstance
-    private let channels: @Sendable (Int) -> Int
+    private let outputCount: @Sendable (Int) -> Int
 
     init<Kernel: UnitKernel & ~Copyable>(_: Kernel.Type) {
         description = Kernel.unit
-        channels = { Kernel.outputChannelCount(of: $0) }
+        outputCount = { Kernel.outputChannelCount(of: $0) }
         make = { UnitInstance(Kernel.self, sampleRate: $0, channelCount: $1) }
     }
 
@@ -28,10 +28,10 @@ public struct UnitType: Sendable {
         return make(sampleRate, channelCount)
     }
 
-    /// Returns the output channels for a number of input channels.
-    public func outputChannelCount(of inputChannelCount: Int) -> Int { channels(inputChannelCount) }
+    /// Returns the number of output channels for a number of input channels.
+    public func outputChannelCount(of inputChannelCount: Int) -> Int { outputCount(inputChannelCount) }
 
-    /// All of Earshot's effects.
+    /// All of Earshot's effects, and the generator.
     public static var all: [UnitType] {
         [
             .gain, .equalizer, .compressor, .limiter, .gate, .delay, .reverb, .voiceChanger, .spatializer, .generator,

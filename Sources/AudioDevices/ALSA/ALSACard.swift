@@ -5,9 +5,9 @@ import Foundation
 
 /// A PCM of a sound card in the kernel's list.
 struct ALSACard: Hashable {
-    /// The kernel's number of the card, which changes when it is replugged.
+    /// The kernel's number of the card, which may change when the card is replugged.
     var number: Int
-    /// The card's id, which does not change.
+    /// The card's id in ALSA, which stays the same when the card is replugged.
     var cardID: String
     /// The card's long name without ALSA's bus address.
     var cardName: String
@@ -17,20 +17,20 @@ struct ALSACard: Hashable {
     var deviceName: String
     var hasCapture: Bool
     var hasPlayback: Bool
-    /// The driver's name.
+    /// The name of the card's driver.
     var driver: String
-    /// The bus: "usb", "pci", "platform", "bluetooth"; empty if the kernel does not say.
+    /// The card's bus: "usb", "pci", "platform", "bluetooth"; empty if the kernel does not say.
     var bus: String
     /// True if the card has several PCMs.
     var cardHasSeveralPCMs = false
 
-    /// The name in ``AudioDeviceDescription/id`` and in libasound. A Raspberry Pi's HDMI accepts only IEC 958 frames, which
+    /// The PCM's name in ``AudioDeviceDescription/id`` and in libasound. A Raspberry Pi's HDMI accepts only IEC 958 frames, which
     /// libasound's PCM `hdmi` makes.
     var id: String { "\(driver.hasPrefix("vc4-hdmi") ? "hdmi" : "hw"):CARD=\(cardID),DEV=\(device)" }
-    /// The name for the user.
+    /// The PCM's name, as shown to users.
     var name: String { cardHasSeveralPCMs ? "\(cardName), \(deviceName)" : cardName }
 
-    /// The connection of the card.
+    /// The kind of connection of the card, by its bus, driver and names.
     var transport: AudioDeviceDescription.Transport {
         let searchText = "\(deviceName) \(driver) \(cardName)".lowercased()
         if searchText.contains("hdmi") || searchText.contains("displayport") { return .hdmi }
@@ -42,7 +42,7 @@ struct ALSACard: Hashable {
         }
     }
 
-    /// The form, by its names.
+    /// The PCM's physical form, guessed from the names and directions.
     var form: AudioDeviceDescription.Form {
         let searchText = "\(deviceName) \(cardName)".lowercased()
         if transport == .hdmi { return .speaker }
@@ -58,13 +58,13 @@ struct ALSACard: Hashable {
         return hasCapture && !hasPlayback ? .microphone : .unknown
     }
 
-    /// Returns the card of an ``id``; nil for other PCMs.
+    /// Returns the card's id in a PCM's ``id``; nil for PCMs without a card.
     static func cardID(of id: String) -> String? {
         guard let at = id.range(of: ":CARD=") else { return nil }
         return String(id[at.upperBound...].prefix { $0 != "," })
     }
 
-    /// Returns a long name without its port, as in "Scarlett 2i2 USB at usb-0000:00:14.0-1, high speed".
+    /// Returns a card's long name without the port: "Scarlett 2i2 USB" for "Scarlett 2i2 USB at usb-0000:00:14.0-1, high speed".
     static func shortened(_ longName: String) -> String {
         guard let at = longName.range(of: " at ", options: .backwards), at.lowerBound > longName.startIndex else {
             return longName
@@ -72,7 +72,7 @@ struct ALSACard: Hashable {
         return String(longName[..<at.lowerBound])
     }
 
-    /// Returns all PCMs of all cards. It asks the control devices, so a busy PCM is included.
+    /// Returns all PCMs of all cards. Only the cards' control devices are opened, so busy PCMs are included.
     static func all() -> [ALSACard] {
         var cards: [ALSACard] = []
         var number: CInt = -1

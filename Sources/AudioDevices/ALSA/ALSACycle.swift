@@ -4,10 +4,11 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// Copies a cycle between the card's two buffers.
+/// Runs the client's callback between a block captured from an ALSA device and the block to play on it.
 enum ALSACycle {
     /// Converts the captured block, calls back, and converts the block to play.
-    /// - Parameter arrival: the time at which the block was complete.
+    /// - Parameter arrival: the time at which the captured block was complete or, without capture, the buffer had room for a
+    ///   block.
     @_noLocks
     static func run(_ state: UnsafeMutablePointer<ALSAState>, _ arrival: HostTime) {
         guard let callback = state.pointee.callback else { return }

@@ -6,26 +6,26 @@ import EarshotAudioBase
 import Foundation
 import Synchronization
 
-/// A sound card without a server, or another PCM of ALSA's configuration: a thread at SCHED_FIFO priority 70 reads a block, calls
-/// back and writes a block.
+/// A sound card without a server, or another PCM of ALSA's configuration. A thread at SCHED_FIFO priority 70 reads a block, runs
+/// the callback and writes a block.
 ///
-/// ``ALSASystem`` opens it. Capture and playback are linked if the driver supports it. After an xrun both streams start again,
-/// and `sampleTime` jumps by the frames that the machine's clock says were lost. A card without frames for a second fails as
-/// ``AudioDeviceError/stalled(device:seconds:)``, an unplugged one as ``AudioDeviceError/deviceGone(name:)``.
+/// ``ALSASystem`` opens it. Capture and playback are linked if the driver supports that. After an xrun both streams start again,
+/// and `sampleTime` jumps by the frames that were lost according to the machine's clock. A card without frames for a second fails
+/// as ``AudioDeviceError/stalled(device:seconds:)``, an unplugged card as ``AudioDeviceError/deviceGone(name:)``.
 package final class ALSADevice: AudioDevice {
-    /// The card's name, or the PCM's.
+    /// The names of the opened cards or PCMs, joined by " + " if they differ.
     package let name: String
-    /// The rate that the card was set to.
+    /// The sample rate in hertz to which the card was set.
     package let sampleRate: Double
-    /// The requested block, or the nearest that the card supports.
+    /// The frames of a block: the requested number, or the nearest that the card supports.
     package let blockFrameCount: Int
-    /// The number of buffers in each cycle's `input`, whatever the card has.
+    /// The number of buffers in each cycle's `input`, independent of the card's channels.
     package let inputChannelCount: Int
-    /// The number of buffers in each cycle's `output`, whatever the card has.
+    /// The number of buffers in each cycle's `output`, independent of the card's channels.
     package let outputChannelCount: Int
     /// The card's best sample type; the output's if the directions differ.
     package let sampleType: SampleType
-    /// Records the times of calls, and the card's xruns.
+    /// Records the callbacks' times, and the card's xruns.
     package let monitor: CallbackMonitor
 
     private let memory: ALSAMemory
@@ -38,8 +38,8 @@ package final class ALSADevice: AudioDevice {
     ///   - capture: the PCM to read from, if any.
     ///   - playback: the PCM to write to, if any.
     ///   - request: a validated request; its sides are ignored.
-    ///   - periodCount: the blocks in a card's playback buffer, at least 2.
-    ///   - sampleTypes: the first that the card supports is used.
+    ///   - periodCount: the number of blocks in a card's buffers, at least 2.
+    ///   - sampleTypes: the sample types to try; the first that the card supports is used.
     init(
         name: String, capture: String?, playback: String?, request: AudioDeviceRequest, periodCount: Int = 2,
         sampleTypes: [SampleType] = SampleType.alsaPreference
@@ -49,7 +49,7 @@ package final class ALSADevice: AudioDevice {
         guard inputCount + outputCount > 0 else {
             throw .unsupportedFormat(detail: "no input and no output channels")
         }
-        // A single output is played on both channels.
+        // Without a channel map, a single output is played on the card's first two channels.
         let inputMap = request.inputChannelMap ?? Array(0..<inputCount)
         let outputMap = request.outputChannelMap ?? Array(0..<outputCount)
         let isForBothEars = request.outputChannelMap == nil && outputCount == 1
@@ -82,7 +82,7 @@ package final class ALSADevice: AudioDevice {
                 isLinked: isLinked, input: Channels(input.channels.pointers, count: inputCount),
                 output: Channels(output.channels.pointers, count: outputCount),
                 recorder: monitor.recorder(sampleRate: grant.sampleRate),
-                mixInto: Self.copy(Self.mixes(outputMap)),
+                mixInto: Self.copy(Self.mixTargets(outputMap)),
                 descriptors: .allocate(capacity: ALSAState.descriptorCapacity), stopDescriptor: stopDescriptor,
                 fillFrameCount: Atomic(grant.fillFrameCount), loop: DelayLockedLoop(sampleRate: grant.sampleRate),
                 wakeFrameCount: grant.blockFrameCount))
@@ -103,23 +103,23 @@ package final class ALSADevice: AudioDevice {
         memory.deallocate()
     }
 
-    /// One block, and the driver's delay before ALSA's buffer (`snd_pcm_delay` minus the frames in the buffer).
+    /// The seconds of one block, plus the driver's delay before ALSA's buffer (`snd_pcm_delay` minus the frames in the buffer).
     package var inputLatency: Double {
         Double(blockFrameCount + memory.state.pointee.inputExtra.load(ordering: .relaxed)) / sampleRate
     }
-    /// The blocks that wait before a rendered one, and the driver's delay after ALSA's buffer.
+    /// The seconds that a rendered block waits in ALSA's buffer, plus the driver's delay after that buffer.
     package var outputLatency: Double {
         let state = memory.state
         let waiting = state.pointee.fillFrameCount.load(ordering: .relaxed) - blockFrameCount
         return Double(waiting + state.pointee.outputExtra.load(ordering: .relaxed)) / sampleRate
     }
 
-    /// 70 while started, or nil if the system denied real-time scheduling.
+    /// 70 while the device runs; nil while it does not, or if real-time scheduling was denied.
     package var realTimePriority: Int? {
         memory.state.pointee.phase.load(ordering: .acquiring) == ALSAState.Phase.realTime ? ALSALoop.priority : nil
     }
 
-    /// The failure after the card was unplugged, stalled, or failed in a way that a restart does not repair.
+    /// The failure after the card was unplugged, stalled, or failed in a way that a restart does not repair; nil while it works.
     package var failure: AudioDeviceError? {
         let code = memory.state.pointee.failureCode.load(ordering: .acquiring)
         guard code != 0 else { return nil }
@@ -127,7 +127,7 @@ package final class ALSADevice: AudioDevice {
         return .alsa(CInt(truncatingIfNeeded: code), call: call.name, device: name)
     }
 
-    /// Starts the thread, and on it the streams.
+    /// Starts the device's thread and waits until it has started the streams.
     /// - Throws: ``AudioDeviceError/alreadyRunning``, ``AudioDeviceError/noThread(code:)``, and ``failure``.
     package func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         if let failure { throw failure }
@@ -179,8 +179,9 @@ package final class ALSADevice: AudioDevice {
             bytes: .allocate(byteCount: block * frameByteCount, alignment: 64), map: copy(map))
     }
 
-    /// Returns for each output the earlier one on the same channel, or −1.
-    private static func mixes(_ map: [Int]) -> [Int] {
+    /// Returns, for each of the cycle's outputs, the first output that is mapped to the same channel of the device; −1 for that
+    /// first output itself.
+    private static func mixTargets(_ map: [Int]) -> [Int] {
         map.enumerated().map { i, channel in
             let first = map.firstIndex(of: channel) ?? i
             return first < i ? first : -1

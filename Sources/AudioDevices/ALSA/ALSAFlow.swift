@@ -6,10 +6,11 @@ import EarshotAudioBase
 struct ALSAFlow: BitwiseCopyable {
     enum Verdict {
         case steady
-        /// Less than 80 % of the frames arrived in a second, without an xrun: PipeWire's plug-in accepts no more at once than the
-        /// configured block, even if its graph runs longer ones.
+        /// In the last second less than 80 % of its frames arrived, without an xrun. PipeWire's plug-in accepts at most the
+        /// configured block at once, even if its graph runs longer blocks.
         case slow
-        /// Two seconds of frames arrived in a quarter of that time: it has no clock, like ALSA's PCMs `null` and `file`.
+        /// Over two seconds of frames arrived in less than a quarter of that time. The PCM has no clock, like ALSA's PCMs `null`
+        /// and `file`.
         case unpaced
     }
 
@@ -17,10 +18,10 @@ struct ALSAFlow: BitwiseCopyable {
     private var begin = HostTime(nanoseconds: 0)
     private var frameCount = 0
 
-    /// Creates a flow before the first cycle.
+    /// Creates a check that begins with the first block.
     init() {}
 
-    /// Adds a complete block with its time.
+    /// Adds a block of this many frames, which was complete at the time `now`, and judges the stream's rate.
     @_noLocks
     mutating func add(_ block: Int, at now: HostTime, sampleRate: Double) -> Verdict {
         guard isRunning else {

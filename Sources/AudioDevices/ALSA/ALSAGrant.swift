@@ -2,13 +2,13 @@
 
 import EarshotAudioBase
 
-/// The actual configuration of one or two PCMs: one rate, one block.
+/// The actual configuration of one or two PCMs, which have the same rate and the same block.
 struct ALSAGrant {
-    /// One direction's values.
+    /// The actual configuration of one direction.
     struct Side {
         let pcm: ALSAPCM
         let sampleType: SampleType
-        /// The device's channels in each frame.
+        /// The number of the device's channels in each frame.
         let channelCount: Int
         let bufferFrameCount: Int
     }
@@ -17,11 +17,12 @@ struct ALSAGrant {
     struct Request {
         var sampleTypes = SampleType.alsaPreference
         var sampleRate: Double?
+        /// Returns the requested frames of a block at a sample rate in hertz.
         var blockFrameCount: (Double) -> Int
-        /// The minimum channels of each direction.
+        /// The minimum numbers of the device's channels, for capture and for playback.
         var captureChannelCount: Int
         var playbackChannelCount: Int
-        /// The blocks in a card's buffer.
+        /// The number of blocks in a card's buffer.
         var periodCount: Int
     }
 
@@ -29,13 +30,14 @@ struct ALSAGrant {
     let blockFrameCount: Int
     let capture: Side?
     let playback: Side?
-    /// The frames in the buffer right after a block was written: for a card, its whole buffer.
+    /// The frames that the playback buffer should contain right after a block was written: for cards the requested number of
+    /// blocks, with a plug-in at least three blocks, but never more than the buffer.
     let fillFrameCount: Int
 
     /// Configures the PCMs; after an error they can only be closed.
     ///
-    /// A card has two periods if it supports them (three over USB, whose packets take time). A plug-in may take more than a block
-    /// at once, so it has a long buffer, of which playback fills no more than proves necessary.
+    /// A card's buffer has the requested number of periods if the card supports that. A plug-in may take more than a block at
+    /// once, so its buffer is long, but playback fills only as much of that buffer as proves necessary.
     init(capture: ALSAPCM?, playback: ALSAPCM?, _ request: Request) throws(AudioDeviceError) {
         let pcms = [capture, playback].compactMap { $0 }
         let (rate, isResampling) = try Self.rate(request.sampleRate, pcms)
@@ -45,7 +47,7 @@ struct ALSAGrant {
             let type = try parameters.choose(sampleTypes: request.sampleTypes)
             let channels = try parameters.choose(
                 channelCount: pcm.direction == .input ? request.captureChannelCount : request.playbackChannelCount)
-            let buffer = pcm.isHardware ? request.periodCount * block : max(8 * block, Self.longBuffer)
+            let buffer = pcm.isHardware ? request.periodCount * block : max(8 * block, Self.pluginBufferMinimum)
             let granted = try parameters.choose(blockFrameCount: block, bufferFrameCount: buffer)
             if isFinal { try parameters.apply() }
             return (
@@ -53,7 +55,7 @@ struct ALSAGrant {
                 Side(pcm: pcm, sampleType: type, channelCount: channels, bufferFrameCount: granted.buffer)
             )
         }
-        // Each direction is set to the other's period; if they cannot agree, the longer period is used.
+        // Each direction is set to the other direction's period. If they cannot agree, the longer period is used.
         var block = request.blockFrameCount(rate)
         for pcm in pcms { block = try side(pcm, block: block, isFinal: false).block }
         for pcm in pcms { block = max(block, try side(pcm, block: block, isFinal: false).block) }
@@ -76,7 +78,7 @@ struct ALSAGrant {
         self.playback = sides.first { $0.pcm.direction == .output }
         fillFrameCount = min(waiting, self.playback?.bufferFrameCount ?? waiting)
         for side in sides {
-            // A card wakes playback when a block fits below the fill level.
+            // A card wakes the playback thread when a block fits into the buffer below the fill level.
             let isStrict = side.pcm.isHardware && side.pcm.direction == .output
             try side.pcm.setThresholds(
                 availableMinimum: isStrict ? side.bufferFrameCount - (fillFrameCount - block) : block,
@@ -84,10 +86,11 @@ struct ALSAGrant {
         }
     }
 
-    /// The frames of a buffer whose reader or writer is unknown.
-    private static let longBuffer = 8_192
+    /// The minimum frames of a plug-in's buffer, since the program at the plug-in's other end is unknown.
+    private static let pluginBufferMinimum = 8_192
 
-    /// Returns the requested rate, without conversion if possible; otherwise the nearest to 48 kHz that all support.
+    /// Returns the requested rate or, without a request, the rate nearest to 48 kHz that all PCMs support. `isResampling` is true
+    /// only if no PCM configuration without libasound's conversion supports the rate.
     private static func rate(
         _ asked: Double?, _ pcms: [ALSAPCM]
     ) throws(AudioDeviceError) -> (rate: Double, isResampling: Bool) {

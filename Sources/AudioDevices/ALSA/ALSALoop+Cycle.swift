@@ -6,22 +6,23 @@ import EarshotAudioBase
 import Synchronization
 
 extension ALSALoop {
-    /// Waits for a block and handles it. Returns false at the thread's end.
+    /// Waits until all streams have a block, and handles it. Returns false if the thread must end.
     func cycle() -> Bool {
         let (capture, playback) = (state.pointee.capture, state.pointee.playback)
         let block = state.pointee.blockFrameCount
-        var waited: Int64 = 0
+        var waitedNanoseconds: Int64 = 0
         var wakeCount = 0
         var arrival: HostTime?  // when the captured block was complete
         while !isStopping {
-            // Frames beyond a block, which tell how long ago it was complete; negative before.
+            // The frames beyond one block in each stream: how long ago the block was complete. Negative while the block is
+            // incomplete.
             var captureExcess = 0
             var playbackExcess = 0
             if let capture {
                 let available = capture.available()
                 guard available >= 0 else { return recover(available, .wait) }
                 captureExcess = available - block
-                if captureExcess >= 0, arrival == nil { arrival = ago(captureExcess) }
+                if captureExcess >= 0, arrival == nil { arrival = timeAgo(captureExcess) }
             }
             if let playback {
                 let available = playback.available()
@@ -35,29 +36,29 @@ extension ALSALoop {
             }
             if captureExcess >= 0, playbackExcess >= 0 {
                 if state.pointee.isFirstCycle { return align() }
-                return handleBlock(arrival ?? ago(playbackExcess), playbackExcess)
+                return handleBlock(arrival ?? timeAgo(playbackExcess), playbackExcess)
             }
             let before = HostTime.now()
             let code = waitForFrames(captureExcess, playbackExcess, wakeCount)
             guard code >= 0 else { return recover(code, .wait) }
-            waited &+= min(HostTime.now().nanoseconds &- before.nanoseconds, Self.longestWait)
+            waitedNanoseconds &+= min(HostTime.now().nanoseconds &- before.nanoseconds, Self.longestWait)
             wakeCount &+= 1
-            if Double(waited) > Self.stallSeconds * 1e9 { return fail(-Int(ETIME), .wait) }
+            if Double(waitedNanoseconds) > Self.stallSeconds * 1e9 { return fail(-Int(ETIME), .wait) }
         }
         return false
     }
 
-    /// Returns the frames played since a block fitted below the fill level.
+    /// Returns the frames played since a block fitted into the playback buffer below the fill level; negative while none fits.
     private func excess(_ playback: ALSAStream, _ available: Int) -> Int {
         let fill = state.pointee.fillFrameCount.load(ordering: .relaxed)
         return available &- (playback.bufferFrameCount &- (fill &- state.pointee.blockFrameCount))
     }
 
-    private func ago(_ frameCount: Int) -> HostTime {
+    private func timeAgo(_ frameCount: Int) -> HostTime {
         HostTime.now().advanced(bySeconds: -Double(min(frameCount, 1 << 20)) / state.pointee.sampleRate)
     }
 
-    /// Reads a block, calls back, and writes a block.
+    /// Reads a block, runs the callback, and writes a block. Returns false if the thread must end.
     private func handleBlock(_ due: HostTime, _ playbackExcess: Int) -> Bool {
         let block = state.pointee.blockFrameCount
         if state.pointee.isFillingUp, let playback = state.pointee.playback {
@@ -77,7 +78,8 @@ extension ALSALoop {
             if let playback = state.pointee.playback, !isStrict(playback) { return adapt(playback) }
         case .unpaced: return fail(-Int(ENOTSUP), .wait)
         }
-        // libasound's calls are outside: a card's are ioctls, a plug-in's lock (pcm_local.h) and talk to its server.
+        // libasound is called only outside of this real-time section: its functions for cards are ioctls, and those for plug-ins
+        // lock (pcm_local.h) and exchange messages with a server.
         earshot_realtime_enter()
         ALSACycle.run(state, due)
         earshot_realtime_exit()
@@ -93,8 +95,8 @@ extension ALSALoop {
         return !isStopping
     }
 
-    /// Aligns two streams that are not linked and start at different times: drops what was captured before both ran, and
-    /// compensates what was played before the first block, so that neither adds delay.
+    /// Aligns two streams that are not linked and start at different times, so that the difference adds no delay: drops the
+    /// frames captured before both streams ran, and lets the next cycle write silence for the frames played meanwhile.
     private func align() -> Bool {
         state.pointee.isFirstCycle = false
         state.pointee.cycleCount = 0
@@ -111,19 +113,21 @@ extension ALSALoop {
         return true
     }
 
-    /// Reads or writes a whole block in as many calls as needed. Returns 0 or a negative errno.
+    /// Reads or writes a whole block in as many calls as needed. Returns a negative errno, or 0, also after the device was
+    /// stopped.
+    /// - Parameter call: gets the first frame and the number of frames; returns the frames transferred or a negative errno.
     private func transfer(_ frameCount: Int, _ call: (Int, snd_pcm_uframes_t) -> snd_pcm_sframes_t) -> Int {
-        var done = 0
-        var waited: Int64 = 0
-        while done < frameCount {
-            let count = call(done, snd_pcm_uframes_t(frameCount - done))
+        var transferred = 0
+        var waitedNanoseconds: Int64 = 0
+        while transferred < frameCount {
+            let count = call(transferred, snd_pcm_uframes_t(frameCount - transferred))
             if count > 0 {
-                done += count
+                transferred += count
             } else if count == 0 || count == -Int(EAGAIN) {
                 if isStopping { return 0 }
-                guard Double(waited) < Self.stallSeconds * 1e9 else { return -Int(ETIME) }
+                guard Double(waitedNanoseconds) < Self.stallSeconds * 1e9 else { return -Int(ETIME) }
                 wait(500_000)
-                waited += 500_000
+                waitedNanoseconds += 500_000
             } else {
                 return count
             }
@@ -135,17 +139,17 @@ extension ALSALoop {
         let block = state.pointee.blockFrameCount
         snd_pcm_format_set_silence(
             playback.sampleType.alsaFormat, playback.bytes, CUnsignedInt(block * playback.channelCount))
-        var left = frameCount
-        while left > 0 {
-            let count = snd_pcm_writei(playback.handle, playback.bytes, snd_pcm_uframes_t(min(left, block)))
-            if count == -Int(EAGAIN) || count == 0 { return 0 }  // it is full
+        var remaining = frameCount
+        while remaining > 0 {
+            let count = snd_pcm_writei(playback.handle, playback.bytes, snd_pcm_uframes_t(min(remaining, block)))
+            if count == -Int(EAGAIN) || count == 0 { return 0 }  // the buffer is full
             guard count > 0 else { return count }
-            left -= count
+            remaining -= count
         }
         return 0
     }
 
-    /// Measures the delay of the driver or plug-in beyond its buffer: a USB queue, a converter's filter, a sound server.
+    /// Measures the delay of the driver or plug-in outside of ALSA's buffer: a USB queue, a converter's filter, a sound server.
     private func measureLatency() {
         func extra(_ stream: ALSAStream, _ buffered: Int) -> Int? {
             var delay: snd_pcm_sframes_t = 0
@@ -164,8 +168,8 @@ extension ALSALoop {
 
     // MARK: Waiting
 
-    /// Sleeps until a stream that lacks frames may have them, or the device is stopped. Returns a negative errno if a stream
-    /// reports a failure.
+    /// Sleeps until a stream that lacks frames may have them, the device is stopped, or ``longestWait`` has passed. Returns 0, or
+    /// a negative errno if the stream reports a failure.
     private func waitForFrames(_ captureExcess: Int, _ playbackExcess: Int, _ wakeCount: Int) -> Int {
         let descriptors = state.pointee.descriptors
         descriptors[0] = pollfd(fd: state.pointee.stopDescriptor, events: Int16(POLLIN), revents: 0)
@@ -176,8 +180,8 @@ extension ALSALoop {
         } else if let playback = state.pointee.playback, isStrict(playback) {
             lacking = playback
         } else {
-            // It always has room for a block, so poll would not sleep. A server reads whole quanta at unknown times, so the loop
-            // checks several times a block.
+            // A plug-in's buffer always has room for a block, so polling the stream would not sleep. A sound server reads whole
+            // quanta at unknown times, so the loop checks several times per block.
             lacking = nil
             timeout = nanoseconds(min(-playbackExcess, max(12, state.pointee.blockFrameCount / 8)))
         }
@@ -188,7 +192,8 @@ extension ALSALoop {
         let room = CUnsignedInt(ALSAState.descriptorCapacity - 1)
         let count = snd_pcm_poll_descriptors(lacking.handle, descriptors + 1, room)
         guard count >= 0 else { return Int(count) }
-        // A stream that wakes the thread again and again without frames would use the whole processor.
+        // A stream that wakes the thread again and again without frames would use the whole processor, so the thread sleeps
+        // first.
         if wakeCount > 8 {
             earshot_alsa_poll(descriptors, 1, nanoseconds(max(1, state.pointee.blockFrameCount / 4)))
             timeout = 0
@@ -199,13 +204,14 @@ extension ALSALoop {
         return code < 0 ? Int(code) : 0
     }
 
+    /// Returns true if the stream is a card's own, which wakes the thread exactly, and not a plug-in's.
     func isStrict(_ playback: ALSAStream) -> Bool { snd_pcm_type(playback.handle) == SND_PCM_TYPE_HW }
 
     private func nanoseconds(_ frameCount: Int) -> Int64 {
         Int64(max(100_000, min(Double(frameCount) / state.pointee.sampleRate * 1e9, Double(Self.longestWait))))
     }
 
-    /// Sleeps until a time, or until it is stopped.
+    /// Sleeps for this many nanoseconds, or until the device is stopped.
     func wait(_ nanoseconds: Int64) {
         state.pointee.descriptors[0] = pollfd(fd: state.pointee.stopDescriptor, events: Int16(POLLIN), revents: 0)
         earshot_alsa_poll(state.pointee.descriptors, 1, nanoseconds)

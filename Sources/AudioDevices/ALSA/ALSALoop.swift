@@ -5,14 +5,15 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// The device's thread: waits until both directions have a block, and runs a cycle.
+/// The work of an ``ALSADevice``'s thread: it waits until all open directions have a block, and then runs a cycle.
 struct ALSALoop {
     typealias Phase = ALSAState.Phase
 
     static let priority = 70
     /// The seconds without frames after which a card has stalled.
     static let stallSeconds = 1.0
-    /// The maximum of a wait that counts, so that a suspended machine does not look like a stalled card.
+    /// The nanoseconds of the longest wait. A wait that took longer counts only as this much, so that a suspended machine does
+    /// not look like a stalled card.
     static let longestWait: Int64 = 100_000_000
 
     let state: UnsafeMutablePointer<ALSAState>
@@ -31,7 +32,7 @@ struct ALSALoop {
 
     var isStopping: Bool { state.pointee.phase.load(ordering: .relaxed) == Phase.stopping }
 
-    /// Fails the device. Returns false, the thread's end.
+    /// Fails the device with the negative errno of a call. Returns false, so that the thread ends.
     func fail(_ code: Int, _ call: ALSACall) -> Bool {
         let stream = state.pointee.playback ?? state.pointee.capture
         let code = Self.cause(
@@ -48,8 +49,8 @@ struct ALSALoop {
         return false
     }
 
-    /// Returns the cause of a failure: a card with xruns only was unplugged, or is starved; of a plug-in's PCM the server is
-    /// gone.
+    /// Returns the negative errno that tells the cause of a failure. A card that has only xruns was unplugged or is starved. If a
+    /// plug-in has only xruns, its server is gone, and the errno stays.
     static func cause(of code: Int, isCard: Bool, isDisconnected: Bool) -> Int {
         guard code == -Int(EPIPE), isCard else { return code }
         return isDisconnected ? -Int(ENODEV) : -Int(ETIME)
@@ -57,7 +58,8 @@ struct ALSALoop {
 
     // MARK: Start and recovery
 
-    /// Starts both streams: fills playback with silence and runs both. Fails the device if that is impossible.
+    /// Starts the open streams, playback with silence up to the fill level. If that is impossible, fails the device and returns
+    /// false.
     private func start() -> Bool {
         state.pointee.isFirstCycle = true
         state.pointee.isFillingUp = false
@@ -86,20 +88,21 @@ struct ALSALoop {
         if let playback = state.pointee.playback { snd_pcm_drop(playback.handle) }
     }
 
-    /// Resumes after an xrun or a suspension of the machine; fails the device if that is impossible.
+    /// Restarts the streams after an xrun or a suspension of the machine. After other errors, or if restarting is impossible,
+    /// fails the device and returns false.
     func recover(_ code: Int, _ call: ALSACall) -> Bool {
         guard code == -Int(EPIPE) || code == -Int(ESTRPIPE) || code == -Int(EINTR) else { return fail(code, call) }
         if state.pointee.recoveryCount == 0 { state.pointee.recorder.xrun(at: .now()) }
         state.pointee.recoveryCount &+= 1
         state.pointee.isAfterGap = state.pointee.hasRun
-        // Fail if the stream ended more than 20 times without a frame: the device was removed, or is starved.
+        // Fail after more than 20 restarts without a cycle: the device was removed, or is starved.
         guard state.pointee.recoveryCount <= 20 else { return fail(code, .recover) }
         if code == -Int(ESTRPIPE) {
             for case let stream? in [state.pointee.capture, state.pointee.playback] { resume(stream) }
         }
         drop()
         if state.pointee.recoveryCount > 1 { wait(10_000_000) }
-        // A sound system that reads more at once needs more lead.
+        // A sound server that reads more frames at once needs a fuller playback buffer.
         if let playback = state.pointee.playback, !isStrict(playback) {
             let fill = state.pointee.fillFrameCount.load(ordering: .relaxed)
             state.pointee.fillFrameCount.store(min(2 * fill, playback.bufferFrameCount), ordering: .relaxed)
@@ -107,8 +110,8 @@ struct ALSALoop {
         return start()
     }
 
-    /// Restarts with longer blocks for a sound server that reads more at once, and configures the plug-in for them. That adds to
-    /// ``AudioDevice/outputLatency``.
+    /// Restarts with a higher wake-up threshold and fill level, for a sound server that reads more frames at once than a block.
+    /// The fill level adds to ``AudioDevice/outputLatency``.
     func adapt(_ playback: ALSAStream) -> Bool {
         let longest = playback.bufferFrameCount / 4
         state.pointee.wakeFrameCount = min(2 * state.pointee.wakeFrameCount, longest)
@@ -119,7 +122,7 @@ struct ALSALoop {
         return recover(-Int(EPIPE), .wait)
     }
 
-    /// Waits until the driver has resumed, five seconds at most; starts it again if it cannot resume.
+    /// Waits until the driver has resumed the stream, or cannot resume it; five seconds at most.
     private func resume(_ stream: ALSAStream) {
         for _ in 0..<50 where snd_pcm_resume(stream.handle) == -EAGAIN {
             if isStopping { return }

@@ -5,9 +5,9 @@ import EarshotAudioBase
 
 /// One direction of a PCM, opened non-blocking; closed when released.
 final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread at a time
-    /// The name in libasound.
+    /// The PCM's name in libasound.
     let name: String
-    /// The direction.
+    /// The direction in which the PCM is open.
     let direction: AudioDirection
     let handle: OpaquePointer
 
@@ -27,12 +27,12 @@ final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread 
 
     deinit { snd_pcm_close(handle) }
 
-    /// Returns true if it is the kernel driver's, so that periods and wake-ups are the card's.
+    /// True if the PCM is the kernel driver's own and not a plug-in's, so that periods and wake-ups are the card's.
     var isHardware: Bool { snd_pcm_type(handle) == SND_PCM_TYPE_HW }
-    /// Returns true if it is a plug-in's sound system, such as PipeWire, whose changes cause no event of the kernel.
+    /// True if the PCM is a plug-in for a sound server, such as PipeWire, whose changes cause no event of the kernel.
     var isServer: Bool { snd_pcm_type(handle) == SND_PCM_TYPE_IOPLUG }
 
-    /// The number of its card; nil without one.
+    /// The kernel's number of the PCM's card; nil if the PCM has no card.
     var card: Int? {
         var info: OpaquePointer?
         guard snd_pcm_info_malloc(&info) == 0, let info else { return nil }
@@ -42,13 +42,15 @@ final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread 
         return card >= 0 ? Int(card) : nil
     }
 
-    /// Sets the thresholds of wake-ups and overruns. The stream starts only explicitly.
+    /// Sets the available frames at which the stream wakes its thread, and those at which an xrun stops it: the whole buffer. The
+    /// stream starts only explicitly.
     func setThresholds(availableMinimum: Int, bufferFrameCount: Int) throws(AudioDeviceError) {
         let code = Self.setThresholds(handle, availableMinimum: availableMinimum, bufferFrameCount: bufferFrameCount)
         if code < 0 { throw .alsa(code, call: "snd_pcm_sw_params", device: name) }
     }
 
-    /// Sets the thresholds on the device's thread, while the stream does not run. Returns 0 or a negative errno.
+    /// Sets the available frames at which a stream wakes its thread, and those at which an xrun stops it: the whole buffer. Call
+    /// it while the stream does not run. Returns 0 or a negative errno.
     static func setThresholds(_ handle: OpaquePointer, availableMinimum: Int, bufferFrameCount: Int) -> CInt {
         var software: OpaquePointer?
         var boundary: snd_pcm_uframes_t = 0

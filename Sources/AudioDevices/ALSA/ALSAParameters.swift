@@ -3,7 +3,7 @@
 import CEarshotALSA
 import EarshotAudioBase
 
-/// The possible configurations of an open PCM; each choice narrows them. Nothing starts.
+/// The possible configurations of an open PCM; each choice narrows them. The PCM is not started.
 final class ALSAParameters {
     private let pcm: ALSAPCM
     private let space: OpaquePointer
@@ -38,7 +38,7 @@ final class ALSAParameters {
         return Self.range(Int(low), Int(high))
     }
 
-    /// The supported ones of the usual rates, in hertz, ascending; the ends of the range if it contains none of them.
+    /// The usual sample rates that are possible, in hertz, ascending; if there is none, the lowest and the highest possible rate.
     var sampleRates: [Double] {
         let usual = Self.usualRates.filter { has(sampleRate: $0) }
         guard usual.isEmpty else { return usual }
@@ -48,7 +48,7 @@ final class ALSAParameters {
         return low == high ? [Double(low)] : [Double(low), Double(high)]
     }
 
-    /// Returns true if exactly this rate is possible.
+    /// Returns true if exactly this sample rate in hertz is possible.
     func has(sampleRate: Double) -> Bool {
         guard let rate = CUnsignedInt(exactly: sampleRate) else { return false }
         return snd_pcm_hw_params_test_rate(pcm.handle, space, rate, 0) == 0
@@ -77,13 +77,14 @@ final class ALSAParameters {
 
     // MARK: Choices
 
-    /// Chooses the first supported one of these sample types.
+    /// Chooses and returns the first of these sample types that is possible.
     func choose(sampleTypes wanted: [SampleType]) throws(AudioDeviceError) -> SampleType {
         for type in wanted where snd_pcm_hw_params_set_format(pcm.handle, space, type.alsaFormat) >= 0 { return type }
         throw .unsupportedFormat(detail: "\(pcm.name) has none of the sample types that Earshot converts")
     }
 
-    /// Chooses this number of channels; otherwise the next greater, otherwise the next smaller one.
+    /// Chooses this number of channels, or else the next greater possible number, or else the next smaller one. Returns the
+    /// number.
     func choose(channelCount wanted: Int) throws(AudioDeviceError) -> Int {
         let counts = channelCounts
         let upper = min(counts.upperBound, 256)
@@ -94,7 +95,7 @@ final class ALSAParameters {
         throw .unsupportedFormat(detail: "\(pcm.name) has only \(counts.lowerBound) to \(counts.upperBound) channels")
     }
 
-    /// Chooses exactly this rate.
+    /// Chooses exactly this sample rate in hertz.
     func choose(sampleRate: Double) throws(AudioDeviceError) {
         guard has(sampleRate: sampleRate),
             snd_pcm_hw_params_set_rate(pcm.handle, space, CUnsignedInt(sampleRate), 0) >= 0
@@ -102,21 +103,21 @@ final class ALSAParameters {
     }
 
     /// Chooses the nearest period, then the nearest buffer of at least two periods.
-    /// - Returns: both, in frames.
+    /// - Returns: the period and the buffer, in frames.
     func choose(blockFrameCount: Int, bufferFrameCount: Int) throws(AudioDeviceError) -> (block: Int, buffer: Int) {
         var period = snd_pcm_uframes_t(blockFrameCount)
         var code = snd_pcm_hw_params_set_period_size_near(pcm.handle, space, &period, nil)
         guard code >= 0 else { throw .alsa(code, call: "snd_pcm_hw_params_set_period_size", device: pcm.name) }
         if pcm.isHardware { snd_pcm_hw_params_set_periods_integer(pcm.handle, space) }
-        var least = 2 * period
-        snd_pcm_hw_params_set_buffer_size_min(pcm.handle, space, &least)
+        var minimumBuffer = 2 * period
+        snd_pcm_hw_params_set_buffer_size_min(pcm.handle, space, &minimumBuffer)
         var buffer = max(snd_pcm_uframes_t(bufferFrameCount), 2 * period)
         code = snd_pcm_hw_params_set_buffer_size_near(pcm.handle, space, &buffer)
         guard code >= 0 else { throw .alsa(code, call: "snd_pcm_hw_params_set_buffer_size", device: pcm.name) }
         return (Int(period), Int(buffer))
     }
 
-    /// Configures the PCM with the choices.
+    /// Configures the PCM with the chosen values.
     func apply() throws(AudioDeviceError) {
         let code = snd_pcm_hw_params(pcm.handle, space)
         if code == -EINVAL { throw .unsupportedFormat(detail: "\(pcm.name) refuses what it offered before") }

@@ -3,9 +3,9 @@
 import CEarshotALSA
 import EarshotAudioBase
 
-/// The properties of a PCM, which is opened but not started.
+/// The properties of a PCM, which is opened to read them but not started.
 struct ALSAProbe {
-    /// The values of the description, for each direction that opens.
+    /// The properties of one direction that could be opened, for an ``AudioDeviceDescription``.
     struct Side: Hashable {
         var channelCount: Int
         var sampleRates: [Double]
@@ -16,11 +16,11 @@ struct ALSAProbe {
 
     var capture: Side?
     var playback: Side?
-    /// True if another program uses it, so that its values are unknown.
+    /// True if another program uses the PCM, so that the properties of a direction are unknown.
     var isBusy = false
     var sides: [Side] { [playback, capture].compactMap { $0 } }
 
-    /// Opens a PCM in the directions that it may have.
+    /// Opens a PCM in these directions, reads its properties, and closes it.
     init(_ name: String, capture hasCapture: Bool = true, playback hasPlayback: Bool = true) {
         if hasCapture { capture = side(name, .input) }
         if hasPlayback { playback = side(name, .output) }
@@ -42,13 +42,13 @@ struct ALSAProbe {
         }
     }
 
-    /// Returns the channels of a direction. A plug-in that accepts any number converts to its slave's, which it does not report;
-    /// two is the most common.
+    /// Returns the number of channels to list for a direction. A plug-in that accepts any number converts to the channels of
+    /// another PCM, whose number it does not report; two is the most common.
     private static func channelCount(_ channels: ClosedRange<Int>, isHardware: Bool) -> Int {
         !isHardware && channels.lowerBound <= 2 && channels.upperBound > 8 ? 2 : min(channels.upperBound, 32)
     }
 
-    /// Sets the values of both directions in a description.
+    /// Sets a description's channels, rates and blocks to those of the opened directions.
     func fill(_ description: inout AudioDeviceDescription) {
         guard let first = sides.first else { return }
         description.inputChannelCount = capture?.channelCount ?? description.inputChannelCount

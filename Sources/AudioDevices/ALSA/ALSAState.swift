@@ -5,7 +5,7 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// One direction's state on the device's thread.
+/// One direction of a device, as the device's thread uses it.
 struct ALSAStream: BitwiseCopyable {
     let handle: OpaquePointer
     let sampleType: SampleType
@@ -18,7 +18,7 @@ struct ALSAStream: BitwiseCopyable {
     /// device's channels.
     let map: UnsafeMutablePointer<Int>
 
-    /// Returns the frames that the device has, or has room for, or a negative errno.
+    /// Returns the captured frames that can be read, or the played ones that can be written; a negative errno after a failure.
     func available() -> Int { snd_pcm_avail(handle) }
 }
 
@@ -41,45 +41,47 @@ struct ALSAState: ~Copyable {
     let input: Channels
     let output: Channels
     let recorder: CallbackMonitor.Recorder
-    /// The earlier output on the same channel of the device, to which an output is added; −1 for none.
+    /// For each of the cycle's outputs, the index of the earlier output to which it is added, since both are played on the same
+    /// channel of the device; −1 for none.
     let mixInto: UnsafeMutablePointer<Int>
     let descriptors: UnsafeMutablePointer<pollfd>
     static let descriptorCapacity = 32
-    /// Wakes the thread to stop it.
+    /// The eventfd that wakes the device's thread when it must stop.
     let stopDescriptor: CInt
 
     let phase = Atomic<Int>(Phase.stopping)
     let failureCode = Atomic<Int>(0)
     let failureCall = Atomic<Int>(0)
-    /// The frames from a converter to ALSA's buffer and back, beyond the buffer.
+    /// The driver's delays in frames: from the input converter to ALSA's buffer, and from ALSA's buffer to the output converter.
     let inputExtra = Atomic<Int>(0)
     let outputExtra = Atomic<Int>(0)
-    /// The target for the frames in playback's buffer right after a block is written. Except with a card, each xrun doubles it.
+    /// The target for the frames in the playback buffer right after a block is written. On a plug-in, each restart of the streams
+    /// doubles the target, up to the whole buffer.
     let fillFrameCount: Atomic<Int>
 
-    // From here on: the control thread's until the thread starts, then that thread's.
+    // The variables below belong to the control thread until the device's thread starts, and then to the device's thread.
     var callback: RenderCallback?
     var sampleTime: Int64 = 0
     var loop: DelayLockedLoop
     var dueTime = HostTime(nanoseconds: 0)
-    /// True if no cycle has run since the streams were started.
+    /// True from the start of the streams until they are aligned for the first cycle.
     var isFirstCycle = true
-    /// True if silence is to replace frames that playback lacks by the first cycle.
+    /// True if the next cycle must first write silence for the frames played since the start of the streams.
     var isFillingUp = false
-    /// The blocks of silence to write before the first cycle.
+    /// The number of blocks of silence still to be written before the first cycle.
     var prerollCount = 0
     /// True if a cycle has run since the thread was started.
     var hasRun = false
-    /// True if a cycle was lost, so that `sampleTime` must jump.
+    /// True if cycles were lost, so that `sampleTime` must jump at the next cycle.
     var isAfterGap = false
     var cycleCount = 0
     var flow = ALSAFlow()
     /// The available frames at which a plug-in wakes the thread.
     var wakeFrameCount: Int
-    var recoveryCount = 0  // since the last cycle
+    var recoveryCount = 0  // restarts of the streams since the last cycle
 }
 
-/// The owner's view of an ``ALSAState``.
+/// The pointer by which an ``ALSADevice`` owns its ``ALSAState``.
 struct ALSAMemory: @unchecked Sendable {  // each field's thread is named at the field
     let state: UnsafeMutablePointer<ALSAState>
 

@@ -9,15 +9,16 @@ import Synchronization
 ///
 /// A card's id is libasound's name, `hw:CARD=x,DEV=n`, which does not depend on the port. Cards that another program uses stay in
 /// the list. Changes are detected in `/dev/snd`; PCMs of a sound server, such as PipeWire's, are checked every three seconds. The
-/// default is the PCM `default`, otherwise the first card.
+/// default of each direction is the PCM `default`, otherwise the first card.
 package final class ALSASystem: AudioSystem {
-    /// ALSA.
+    /// The kind of sound system: ALSA.
     package var backend: AudioBackend { .alsa }
-    /// The named PCMs, after `default`, and the cards in the kernel's order.
+    /// The devices: the PCM `default`, the other named PCMs, then the PCMs of the cards in the kernel's order.
     package let registry = AudioDeviceRegistry()
 
     private let names: [String]
-    /// PCMs whose changes cause no event. One thread at a time checks or opens devices, because a check makes a card busy.
+    /// The named PCMs whose changes cause no event of the kernel. The mutex also lets only one thread at a time check or open
+    /// devices, because a check makes a card busy.
     private let unwatchedPCMs = Mutex<Set<String>>([])
     private let watcher: ALSAWatcher
 
@@ -31,39 +32,39 @@ package final class ALSASystem: AudioSystem {
         earshot_alsa_quiet()
         refresh()
         watcher.start(
-            tick: { [weak self] in self?.refresh(onlyRestless: true) }, look: { [weak self] in self?.refresh() })
+            tick: { [weak self] in self?.refresh(onlyUnwatched: true) }, look: { [weak self] in self?.refresh() })
     }
 
     deinit { watcher.stop() }
 
-    /// The failure if there is no card and no PCM.
+    /// ``AudioDeviceError/noServer(_:server:onPipeWire:)`` if the list of devices is empty; nil otherwise.
     package var failure: AudioDeviceError? {
         registry.devices.isEmpty ? .noServer(.alsa, server: nil, onPipeWire: JACKProcess.isPipeWirePresent) : nil
     }
 
-    /// Updates the list, as the watcher does after an event.
-    package func refresh() { refresh(onlyRestless: false) }
+    /// Updates the list of devices.
+    package func refresh() { refresh(onlyUnwatched: false) }
 
-    private func refresh(onlyRestless: Bool) {
+    private func refresh(onlyUnwatched: Bool) {
         unwatchedPCMs.withLock { unwatchedPCMs in
-            guard !onlyRestless || !unwatchedPCMs.isEmpty else { return }
+            guard !onlyUnwatched || !unwatchedPCMs.isEmpty else { return }
             let present = registry.devices
             let known = Dictionary(present.map { ($0.id, $0) }) { first, _ in first }
             let cards = ALSACard.all()
             var devices: [AudioDeviceDescription] = []
             for name in names {
-                guard !onlyRestless || unwatchedPCMs.contains(name) else {
+                guard !onlyUnwatched || unwatchedPCMs.contains(name) else {
                     if let device = known[name] { devices.append(device) }
                     continue
                 }
                 let probe = ALSAProbe(name)
-                let isSteady = probe.isBusy || probe.sides.contains { !$0.isServer }
-                if isSteady { unwatchedPCMs.remove(name) } else { unwatchedPCMs.insert(name) }
+                let isWatched = probe.isBusy || probe.sides.contains { !$0.isServer }
+                if isWatched { unwatchedPCMs.remove(name) } else { unwatchedPCMs.insert(name) }
                 if let device = Self.describe(name, probe, cards, known[name]) { devices.append(device) }
             }
-            // Cards are not opened for the check of other PCMs, which may cause a click.
+            // Cards are not opened for the check of unwatched PCMs, since opening a card may cause a click.
             devices +=
-                onlyRestless
+                onlyUnwatched
                 ? present.filter { !names.contains($0.id) } : cards.map { Self.describe($0, known[$0.id]) }
             for i in devices.indices { (devices[i].isDefaultInput, devices[i].isDefaultOutput) = (false, false) }
             if let i = devices.firstIndex(where: { $0.has(.input) }) { devices[i].isDefaultInput = true }
@@ -72,7 +73,8 @@ package final class ALSASystem: AudioSystem {
         }
     }
 
-    /// Opens a card, or any PCM that libasound knows by the id. A rate must match exactly; of blocks the nearest is used.
+    /// Opens a card, or any PCM whose name in libasound is the id. A requested sample rate must be supported exactly; of the
+    /// supported blocks the nearest is used.
     /// - Throws: ``AudioDeviceError``: busy, not permitted, gone, unknown, or an unsupported format.
     package func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         let request = try request.validated()
@@ -91,7 +93,8 @@ package final class ALSASystem: AudioSystem {
         return try device(input: input, output: output, request)
     }
 
-    /// Opens two cards with separate clocks as one device. The monitor records the output's calls, with the client's work.
+    /// Opens two cards with separate clocks as one device. The request's monitor records the output's callbacks, which include
+    /// the client's work.
     private func aggregate(
         _ input: String, _ output: String, _ request: AudioDeviceRequest
     ) throws(AudioDeviceError) -> any AudioDevice {
@@ -116,7 +119,7 @@ package final class ALSASystem: AudioSystem {
                     periodCount: listed.contains { $0.transport == .usb } ? Quirks.alsaUSBPeriods : 2)
             }
         } catch .noDevice(let name, _) {
-            // The search's own error has the similar names.
+            // The search throws an error with similar names unless it finds the device.
             _ = try all.device(named: name, input == nil ? .output : .input)
             throw .deviceGone(name: name)
         }
@@ -131,7 +134,7 @@ package final class ALSASystem: AudioSystem {
         }
     }
 
-    /// Returns true if two PCMs have one clock: they are the same, or of one card.
+    /// Returns true if two PCMs share a clock: they are the same PCM, or belong to the same card.
     static func shareClock(_ a: String, _ b: String) -> Bool {
         guard a != b else { return true }
         guard let card = ALSACard.cardID(of: a) else { return false }
@@ -150,7 +153,7 @@ package final class ALSASystem: AudioSystem {
         return description
     }
 
-    /// Returns the description of a configured PCM; nil if it does not open.
+    /// Returns the description of a PCM of ALSA's configuration: the known one while the PCM is busy; nil if it does not open.
     private static func describe(
         _ name: String, _ probe: ALSAProbe, _ cards: [ALSACard], _ known: AudioDeviceDescription?
     ) -> AudioDeviceDescription? {

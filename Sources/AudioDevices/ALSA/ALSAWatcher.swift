@@ -4,7 +4,8 @@ import CEarshotALSA
 import Foundation
 import Synchronization
 
-/// Reports possible changes of sound cards: after a change of their folder, or periodically where there are no events.
+/// Reports possible changes of sound devices: after a change in the folder of their nodes, or periodically for devices without
+/// such events.
 final class ALSAWatcher: Sendable {
     private struct Sources {
         var events: (any DispatchSourceRead)?
@@ -14,7 +15,8 @@ final class ALSAWatcher: Sendable {
     private let sources = Mutex(Sources())
     private let queue = DispatchQueue(label: "alsa-devices")
     private let folder: String
-    /// The seconds to wait for further events: they come in bursts, and udev sets a node's owner shortly after its creation.
+    /// The seconds from an event to the check of the devices: events come in bursts, and udev sets a node's owner shortly after
+    /// creating the node.
     private static let settleTime = 0.25
     private let tickInterval: Double
 
@@ -28,9 +30,9 @@ final class ALSAWatcher: Sendable {
 
     /// Starts watching.
     /// - Parameters:
-    ///   - tick: called at the interval, for devices without events.
-    ///   - look: called after an event, and at the interval if the kernel gives no events. Both are called on this object's
-    ///     queue.
+    ///   - tick: called at the interval, for devices without events, while the kernel gives events for the other devices.
+    ///   - look: called shortly after an event or, if the kernel gives no events at all, at the interval. Both closures are
+    ///     called on this object's queue.
     func start(tick: @escaping @Sendable () -> Void, look: @escaping @Sendable () -> Void) {
         let descriptor = inotify_init1(CInt(IN_NONBLOCK | IN_CLOEXEC))
         let hasEvents = descriptor >= 0 && watch(descriptor)
@@ -66,7 +68,7 @@ final class ALSAWatcher: Sendable {
         return source
     }
 
-    /// Watches the folder, and the one in which it will be created. Returns false if neither is possible.
+    /// Watches the folder, and its parent folder, in which it may be created later. Returns false if neither can be watched.
     private func watch(_ descriptor: CInt) -> Bool {
         let changes = UInt32(IN_CREATE | IN_DELETE | IN_ATTRIB | IN_MOVED_FROM | IN_MOVED_TO)
         let parent = (folder as NSString).deletingLastPathComponent
@@ -74,7 +76,7 @@ final class ALSAWatcher: Sendable {
         return inotify_add_watch(descriptor, parent, UInt32(IN_CREATE | IN_DELETE)) >= 0 || isInFolder
     }
 
-    /// Reads all pending events. Returns true if one is of a sound device.
+    /// Reads all pending events. Returns true if one is about a sound device, or about the folder itself.
     private func takeEvents(_ descriptor: CInt) -> Bool {
         var isOurs = false
         var bytes = [UInt8](repeating: 0, count: 4_096)
@@ -90,7 +92,8 @@ final class ALSAWatcher: Sendable {
         name == (folder as NSString).lastPathComponent || name.hasPrefix("pcmC") || name.hasPrefix("controlC")
     }
 
-    /// Returns the files in the kernel's records: 16 bytes, whose last four are the length of the name that follows.
+    /// Returns the file names in the kernel's inotify records. The last four of a record's 16 bytes are the length of the name
+    /// that follows them.
     static func names(_ bytes: ArraySlice<UInt8>) -> [String] {
         var rest = bytes
         var names: [String] = []

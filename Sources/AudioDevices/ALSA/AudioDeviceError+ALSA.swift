@@ -13,7 +13,7 @@ extension AudioDeviceError {
         switch -code {
         case EBUSY, EAGAIN: .busy(device: device)
         case EACCES, EPERM: .notPermitted(device: device)
-        // A card's PCM existed when it was named; any other name is merely unknown.
+        // A card's PCM existed when its name was listed, so the card is gone; any other name is merely unknown.
         case ENOENT: device.hasPrefix("hw:") ? .deviceGone(name: device) : .noDevice(name: device, near: [])
         case ENODEV, ENXIO, ESHUTDOWN: .deviceGone(name: device)
         case EBADFD:
@@ -28,11 +28,11 @@ extension AudioDeviceError {
     }
 }
 
-/// The calls whose failure ends a device.
+/// The calls of libasound whose failure ends a device.
 enum ALSACall: Int {
     case open, configure, prepare, start, wait, read, write, recover
 
-    /// The name in libasound.
+    /// The call's name in libasound.
     var name: String {
         switch self {
         case .open: "snd_pcm_open"

@@ -4,7 +4,7 @@ import CEarshotALSA
 import EarshotAudioBase
 
 extension SampleType {
-    /// ALSA's name of the type.
+    /// ALSA's constant for the sample type.
     var alsaFormat: snd_pcm_format_t {
         switch self {
         case .uint8: SND_PCM_FORMAT_U8
@@ -17,6 +17,6 @@ extension SampleType {
         }
     }
 
-    /// The types by preference; all 24 bits of a Float pass the first five.
+    /// The sample types, the preferred one first. The first five keep all 24 significant bits of a `Float`.
     static let alsaPreference: [SampleType] = [.float32, .int32, .int24In32, .int24, .float64, .int16, .uint8]
 }

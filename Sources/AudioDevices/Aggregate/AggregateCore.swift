@@ -3,8 +3,8 @@
 import EarshotAudioBase
 import Synchronization
 
-/// The work of an ``AggregateDevice`` in its devices' calls: memory and two callbacks, without threads or a clock, so that it
-/// also runs on virtual time.
+/// The work of an ``AggregateDevice`` in its two devices' callbacks. The core has memory but neither threads nor a clock, so that
+/// it also runs on virtual time.
 final class AggregateCore: @unchecked Sendable {  // each side's state is used by one device's thread
     private let ring: AudioRing
     private let mapping = LatestValue(AggregateInput.Mapping())
@@ -38,24 +38,24 @@ final class AggregateCore: @unchecked Sendable {  // each side's state is used b
 
     /// The callback of the input device.
     var captureCallback: RenderCallback { RenderCallback(context: input, function: aggregateCapture) }
-    /// The callback of the output device, which is the clock.
+    /// The callback of the output device, which runs the client's callback.
     var renderCallback: RenderCallback { RenderCallback(context: output, function: aggregateRender) }
 
-    /// Forgets both clocks. Call it while neither device runs.
+    /// Forgets both devices' clocks and sets the client's callback. Call it while neither device runs.
     func prepare(_ client: RenderCallback) {
         input.pointee.reset()
         output.pointee.reset()
         output.pointee.client = client
     }
 
-    /// The seconds from the input converter to the output converter; 0 before the first input. Any thread.
+    /// The seconds that sound takes from the input converter to the output converter; 0 before the first input. Any thread.
     var delay: Double { Double(output.pointee.shared.pointee.delay.load(ordering: .relaxed)) * 1e-9 }
-    /// Returns true if input is heard. Any thread.
+    /// True while the client gets the input's sound rather than silence. Any thread.
     var isLocked: Bool { output.pointee.shared.pointee.isLocked.load(ordering: .relaxed) }
-    /// The input frames dropped to restore the delay. Any thread.
+    /// The number of input frames dropped to restore the delay. Any thread.
     var droppedFrameCount: Int { output.pointee.shared.pointee.dropped.load(ordering: .relaxed) }
-    /// The output frames of silence instead of input, since it was first heard. Any thread.
+    /// The number of frames in which silence replaced the input, after the input was first heard. Any thread.
     var insertedFrameCount: Int { output.pointee.shared.pointee.inserted.load(ordering: .relaxed) }
-    /// The cycles with too little input. Any thread.
+    /// The number of cycles with too little input. Any thread.
     var underrunCount: Int { output.pointee.shared.pointee.underruns.load(ordering: .relaxed) }
 }

@@ -3,8 +3,8 @@
 import EarshotAudioBase
 import Synchronization
 
-/// An input and an output of two devices as one, Core Audio's aggregate device: the output is the clock and calls the client; the
-/// input follows at a constant delay, resampled to the output's rate without drift.
+/// An input and an output of two devices as one device, like Core Audio's aggregate device. The output is the clock and runs the
+/// client's callback; the input follows at a constant delay, resampled to the output's rate without drift.
 ///
 /// Input is silent until both clocks are known, and while the input device does not call. After an xrun or a stall of either
 /// device the delay is restored within a second; frames dropped or inserted are counted.
@@ -17,7 +17,7 @@ package final class AggregateDevice: AudioDevice {
     private let filterLatency: Double
     private let isRunning = Atomic<Bool>(false)
 
-    /// Neither device may be started by another owner.
+    /// Creates a device from an input and an output, which only the new device may start.
     /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` if the input has no inputs or the output no outputs.
     package init(input: any AudioDevice, output: any AudioDevice) throws(AudioDeviceError) {
         guard input.inputChannelCount > 0 else { throw .unsupportedFormat(detail: "\(input.name) has no input") }
@@ -28,7 +28,7 @@ package final class AggregateDevice: AudioDevice {
             inputRate: input.sampleRate, outputRate: output.sampleRate, channelCount: input.inputChannelCount,
             inputLatency: input.inputLatency,
             longestOutput: output.outputLatency + Double(output.blockFrameCount) / output.sampleRate)
-        // An estimate before the first cycle: the ring's part and the filter's.
+        // The estimated latency of the ring and the resampling filter, used before the first cycle.
         filterLatency =
             Double(output.blockFrameCount) / output.sampleRate + 18 / input.sampleRate + AggregateOutput.firstMargin
     }
@@ -39,13 +39,14 @@ package final class AggregateDevice: AudioDevice {
     package var name: String { "\(input.name) and \(output.name)" }
     /// The output's rate in hertz.
     package var sampleRate: Double { output.sampleRate }
-    /// The output's block.
+    /// The frames of the output's block.
     package var blockFrameCount: Int { output.blockFrameCount }
-    /// The input's channels.
+    /// The number of the input's channels.
     package var inputChannelCount: Int { input.inputChannelCount }
-    /// The output's channels.
+    /// The number of the output's channels.
     package var outputChannelCount: Int { output.outputChannelCount }
-    /// The input's latency in seconds, plus what waits between both devices: about a block of each, and 2 ms for jitter.
+    /// The input's latency in seconds, plus the time that sound waits between both devices: about a block of each, and 2 ms or
+    /// more for jitter.
     package var inputLatency: Double {
         let delay = core.delay
         return delay > 0 ? delay - output.outputLatency : input.inputLatency + filterLatency
@@ -61,15 +62,15 @@ package final class AggregateDevice: AudioDevice {
     /// The output's failure, or else the input's.
     package var failure: AudioDeviceError? { output.failure ?? input.failure }
 
-    /// Returns true if input is heard. Any thread.
+    /// True while the client gets the input's sound rather than silence. Any thread.
     package var isLocked: Bool { isRunning.load(ordering: .acquiring) && core.isLocked }
-    /// The input frames dropped to restore the delay. Any thread.
+    /// The number of input frames dropped to restore the delay. Any thread.
     package var droppedFrameCount: Int { core.droppedFrameCount }
-    /// The frames of silence instead of input, since it was first heard. Any thread.
+    /// The number of frames in which silence replaced the input, after the input was first heard. Any thread.
     package var insertedFrameCount: Int { core.insertedFrameCount }
 
     /// Starts both devices.
-    /// - Throws: the error of either; then neither runs.
+    /// - Throws: ``AudioDeviceError/alreadyRunning``; the error of either device, after which neither device runs.
     package func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else { throw .alreadyRunning }
         core.prepare(callback)

@@ -5,14 +5,14 @@ import Synchronization
 
 /// The input device's side of an aggregate: writes captured frames, and their time, to a ring.
 struct AggregateInput: ~Copyable {
-    /// The time of the frames in the ring.
+    /// The relation between positions in the ring and times.
     struct Mapping: BitwiseCopyable, Sendable {
-        /// The ring's position after the newest frame; 0 before the first call.
+        /// The ring's position after the newest frame; 0 before the first callback.
         var position = 0
         /// The time at which the frame at `position` passes the input converter.
         var hostTime = HostTime(nanoseconds: 0)
         var secondsPerFrame = 0.0
-        /// The maximum seconds of a frame from the converter to the ring, without jitter.
+        /// The maximum seconds so far from a frame's passage through the converter to its arrival in the ring, without jitter.
         var longestLatency = 0.0
     }
 
@@ -31,7 +31,7 @@ struct AggregateInput: ~Copyable {
         newest.longestLatency = latency
     }
 
-    /// Forgets the clock; the ring keeps its positions. Call it while no call runs.
+    /// Forgets the input's clock; the ring keeps its positions. Call it while no callback runs.
     mutating func reset() {
         loop.reset()
         newest.hostTime = HostTime(nanoseconds: .min / 2)
@@ -44,7 +44,7 @@ struct AggregateInput: ~Copyable {
         guard cycle.frameCount > 0 else { return }
         let frames = min(cycle.frameCount, frameLimit)
         if cycle.input.count > 0 { ring.write(cycle.input, frameCount: frames) } else { ring.skip(frames) }
-        // The time of the frame after this block is as exact as the cycle's.
+        // The time at which the frame after this block passes the converter, as exact as the cycle's own time.
         let captured = cycle.hostTime.advanced(
             bySeconds: Double(frames) * loop.secondsPerFrame - cycle.inputLatency)
         newest.hostTime = loop.update(sampleTime: cycle.sampleTime &+ Int64(frames), now: captured)

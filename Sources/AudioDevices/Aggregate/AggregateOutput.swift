@@ -5,14 +5,14 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// The output device's side of an aggregate: its cycle is the client's, with input resampled from the other device's clock.
+/// The output device's side of an aggregate: its cycle is the client's cycle, with input resampled from the input device's clock.
 ///
 /// For each cycle both clocks tell which captured frame must be played at which time for a constant ``delay`` between the
 /// converters. The resampler's step is the ratio of both measured rates, corrected by the present error. A difference of more
 /// than 3 ms, after an xrun or a stall, is corrected at once: frames are dropped, or silence is played until the frame's time has
 /// come.
 struct AggregateOutput: ~Copyable {
-    /// The values for other threads.
+    /// The values that other threads read.
     struct Shared: ~Copyable {
         let dropped = Atomic<Int>(0)
         let inserted = Atomic<Int>(0)
@@ -30,14 +30,14 @@ struct AggregateOutput: ~Copyable {
     var client: RenderCallback?
     var resampler: Resampler
     var loop: DelayLockedLoop
-    /// The seconds from the input converter to the output converter. It only grows: with longer blocks, or when calls are later
-    /// than ``margin`` allows.
+    /// The seconds that sound takes from the input converter to the output converter. They only grow: with longer blocks, or when
+    /// callbacks are later than ``margin`` allows.
     var delay = 0.0
-    /// The seconds by which a call may be late.
+    /// The seconds by which a callback may be late without an underrun.
     var margin = Self.firstMargin
     var isLocked = false
     var wasLocked = false  // since the start
-    var position = 0  // of the ring's frame that goes into the resampler next
+    var position = 0  // the ring position of the frame that goes into the resampler next
     var lastUnderrun = HostTime(nanoseconds: .min / 2)
     var fade = 0  // frames since the input came back
     var longestOutput = 0.0  // seconds from a cycle's start until its last frame is played
@@ -45,10 +45,10 @@ struct AggregateOutput: ~Copyable {
     static let firstMargin = 0.002
     // Instance constants: in debug builds a static one is initialized with a lock.
     private let frameLimit = IOCycle.maximumFrameCount
-    private let largestMargin = 0.1
-    private let tolerance = 0.003
-    private let settling = 0.4
-    private let fadeLength = 64
+    private let largestMargin = 0.1  // seconds
+    private let tolerance = 0.003  // seconds
+    private let settling = 0.4  // seconds
+    private let fadeLength = 64  // frames
 
     init(
         ring: AudioRing.Reader, mapping: LatestValue<AggregateInput.Mapping>.Reader, input: Channels,
@@ -73,7 +73,7 @@ struct AggregateOutput: ~Copyable {
         shared.deallocate()
     }
 
-    /// Starts with silence. Call it while no call runs.
+    /// Forgets the output's clock; the input is silent until both clocks are known. Call it while no callback runs.
     mutating func reset() {
         loop.reset()
         isLocked = false
@@ -91,11 +91,11 @@ struct AggregateOutput: ~Copyable {
             sampleTime: cycle.sampleTime, now: cycle.hostTime.advanced(bySeconds: cycle.outputLatency))
         let clock = mapping.load()
         if frames > 0, clock.position > 0 { read(frames, cycle, playedAt: played, clock) }
-        var whole = IOCycle(
+        var clientCycle = IOCycle(
             frameCount: frames, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime,
             inputLatency: delay - cycle.outputLatency, outputLatency: cycle.outputLatency, input: input,
             output: cycle.output)
-        client?(&whole)
+        client?(&clientCycle)
     }
 
     @_noLocks
@@ -105,7 +105,7 @@ struct AggregateOutput: ~Copyable {
         let ownRate = 1 / loop.secondsPerFrame
         longestOutput = max(longestOutput, cycle.outputLatency + Double(frames) / ownRate)
         require(clock)
-        // The distance from the newest frame in the ring to the one captured `delay` before it is played.
+        // The frames between the frame to be played at the time `played` and the newest frame in the ring.
         let behind = (clock.hostTime.seconds(since: played) + delay) / clock.secondsPerFrame
         guard behind > -1e9, behind < 1e9 else { return unlock() }
         if isLocked {
@@ -113,7 +113,7 @@ struct AggregateOutput: ~Copyable {
             if abs(error) > tolerance * inputRate {
                 unlock()
             } else {
-                // Both rates as measured; a lag is corrected by a faster rate.
+                // The ratio of both measured rates. A lag is corrected by reading the input slightly faster.
                 let follow = error * clock.secondsPerFrame / settling
                 resampler.step =
                     loop.secondsPerFrame / clock.secondsPerFrame * (1 + max(-0.005, min(0.005, follow)))
@@ -127,10 +127,10 @@ struct AggregateOutput: ~Copyable {
             return
         }
         let needed = resampler.inputNeeded(for: frames)
-        let held = ring.heldFrames
-        if held < needed {
+        let ringFrameCount = ring.heldFrames
+        if ringFrameCount < needed {
             noteUnderrun(at: cycle.hostTime)
-            return drain(frames, held: held)
+            return drain(frames, ringFrameCount: ringFrameCount)
         }
         let slice = ring.read(resampler.input, frameCount: needed, offset: resampler.inputOffset)
         guard slice.position == position, slice.frameCount == needed else { return unlock() }
@@ -139,7 +139,7 @@ struct AggregateOutput: ~Copyable {
         fadeIn(frames)
     }
 
-    /// Increases the delay to what both devices' latencies and the margin require.
+    /// Increases the delay if both devices' latencies, the filter and the margin require more.
     @_noLocks
     private mutating func require(_ clock: AggregateInput.Mapping) {
         let filter = Double(resampler.halfLength &+ 2) / inputRate
@@ -149,16 +149,17 @@ struct AggregateOutput: ~Copyable {
         shared.pointee.delay.store(Int(needed * 1e9), ordering: .relaxed)
     }
 
-    /// Continues with a frame of the ring: drops earlier frames, or waits for it.
+    /// Continues with the frame at a position of the ring, and drops earlier frames. Stays unlocked while the ring does not
+    /// contain that frame.
     @_noLocks
     private mutating func lock(to first: Int, step: Double) {
         let next = ring.read(input, frameCount: 0, holdingAtMost: .max &- 1).position
-        let held = ring.heldFrames
+        let ringFrameCount = ring.heldFrames
         guard first >= next else { return }
         let excess = first &- next
-        let after = ring.read(input, frameCount: 0, holdingAtMost: max(0, held &- excess)).position
-        if wasLocked { shared.pointee.dropped.wrappingAdd(max(0, after &- next), ordering: .relaxed) }
-        guard after == first, ring.heldFrames > 0 else { return }
+        let afterDrop = ring.read(input, frameCount: 0, holdingAtMost: max(0, ringFrameCount &- excess)).position
+        if wasLocked { shared.pointee.dropped.wrappingAdd(max(0, afterDrop &- next), ordering: .relaxed) }
+        guard afterDrop == first, ring.heldFrames > 0 else { return }
         position = first
         resampler.reset()
         resampler.step = step
@@ -174,13 +175,13 @@ struct AggregateOutput: ~Copyable {
         shared.pointee.isLocked.store(false, ordering: .relaxed)
     }
 
-    /// Renders the remaining frames with a fade-out, and becomes silent.
+    /// Renders the input that remains in the ring with a fade-out; silence follows until the next lock.
     @_noLocks
-    private mutating func drain(_ frames: Int, held: Int) {
-        let count = min(frames, resampler.outputAvailable(afterAdding: held))
-        let slice = ring.read(resampler.input, frameCount: held, offset: resampler.inputOffset)
-        if count > 0, slice.frameCount == held {
-            resampler.render(input, frameCount: count, adding: held)
+    private mutating func drain(_ frames: Int, ringFrameCount: Int) {
+        let count = min(frames, resampler.outputAvailable(afterAdding: ringFrameCount))
+        let slice = ring.read(resampler.input, frameCount: ringFrameCount, offset: resampler.inputOffset)
+        if count > 0, slice.frameCount == ringFrameCount {
+            resampler.render(input, frameCount: count, adding: ringFrameCount)
             fadeIn(count)
             let length = min(count, fadeLength)
             for c in 0..<input.count {
@@ -201,8 +202,8 @@ struct AggregateOutput: ~Copyable {
         fade &+= length
     }
 
-    /// Notes a cycle with too little input: one is a stall of the input; a second one soon after means that calls are later than
-    /// the margin allows.
+    /// Notes a cycle with too little input. A single one means that the input stalled. A second one within 10 s means that
+    /// callbacks are later than the margin allows, so the margin grows.
     @_noLocks
     private mutating func noteUnderrun(at time: HostTime) {
         shared.pointee.underruns.wrappingAdd(1, ordering: .relaxed)

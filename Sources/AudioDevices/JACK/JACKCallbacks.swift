@@ -5,8 +5,8 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-// libjack's callbacks are free functions, so that no actor or class is involved; the argument is the JACKState. libjack cancels
-// its notification thread asynchronously when a client is closed, so these neither allocate nor lock.
+// libjack's callbacks are free functions, so that no actor or class is involved; their argument is the JACKState. libjack cancels
+// its notification thread asynchronously when a client is closed, so the callbacks neither allocate nor lock.
 
 private func state(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutablePointer<JACKState>? {
     argument?.assumingMemoryBound(to: JACKState.self)
@@ -20,7 +20,7 @@ func jackProcess(_ frames: jack_nframes_t, _ argument: UnsafeMutableRawPointer?)
         expected: JACKState.Gate.open, desired: JACKState.Gate.busy, ordering: .acquiring
     ).exchanged
     if hasEntered {
-        // libjack sets up the thread in its first cycle.
+        // The first cycle is not watched for calls that may block, since libjack sets up the thread in that cycle.
         let isWatched = !state.pointee.isFirstCycle
         if isWatched { earshot_realtime_enter() }
         jackCycle(state, frames)
@@ -67,10 +67,10 @@ private func jackCycle(_ state: UnsafeMutablePointer<JACKState>, _ frames: jack_
     state.pointee.sampleTime &+= Int64(frames)
 }
 
-/// Advances `sampleTime` by frames lost before this cycle. Returns the cycle's nominal start.
+/// Advances `sampleTime` by the frames lost before this cycle. Returns the cycle's nominal start.
 ///
-/// The server's clock is continuous except for losses: each cycle begins at the predicted end of the last one. The due time comes
-/// from a separate delay-locked loop, as jackd 1.9.21's dummy device reports it 250 ms early.
+/// The server's clock is continuous except for losses: each cycle begins at the predicted end of the previous cycle. The nominal
+/// start comes from a separate delay-locked loop, since jackd 1.9.21's dummy device reports it 250 ms early.
 @_noLocks
 private func jackAdvance(_ state: UnsafeMutablePointer<JACKState>, _ frames: UInt32, _ now: HostTime) -> HostTime {
     var frame: UInt32 = 0
@@ -102,24 +102,24 @@ private func jackRecordStall(_ state: UnsafeMutablePointer<JACKState>, _ frames:
     let rate = state.pointee.sampleRate
     let block = Double(frames) / rate
     let offset = now.nanoseconds &- earshot_round(Double(state.pointee.sampleTime) / rate * 1e9)
-    var still = state.pointee.stall
-    let late = offset &- still.offset
-    if still.offset == 0 || late <= earshot_round((block + Quirks.jackStallTime) * 1e9) {
-        let released = still.offset &+ earshot_round(block * 1e6)
-        still.offset = still.offset == 0 || offset < released ? offset : released
-        still.lateCount = 0
+    var stall = state.pointee.stall
+    let late = offset &- stall.offset
+    if stall.offset == 0 || late <= earshot_round((block + Quirks.jackStallTime) * 1e9) {
+        let risenOffset = stall.offset &+ earshot_round(block * 1e6)
+        stall.offset = stall.offset == 0 || offset < risenOffset ? offset : risenOffset
+        stall.lateCount = 0
     } else {
-        still.least = still.lateCount == 0 || late < still.least ? late : still.least
-        if still.lateCount == 0 { still.since = now }
-        still.lateCount &+= 1
-        if still.lateCount >= 8 && now.seconds(since: still.since) > 0.05 {
-            let lost = earshot_round(Double(still.least) * 1e-9 * rate)
+        stall.least = stall.lateCount == 0 || late < stall.least ? late : stall.least
+        if stall.lateCount == 0 { stall.since = now }
+        stall.lateCount &+= 1
+        if stall.lateCount >= 8 && now.seconds(since: stall.since) > 0.05 {
+            let lost = earshot_round(Double(stall.least) * 1e-9 * rate)
             state.pointee.sampleTime &+= lost
             state.pointee.recorder.skip(Int(lost))
-            still.lateCount = 0
+            stall.lateCount = 0
         }
     }
-    state.pointee.stall = still
+    state.pointee.stall = stall
 }
 
 /// Notes an xrun, on a notification thread.
@@ -140,8 +140,8 @@ func jackSampleRate(_ rate: jack_nframes_t, _ argument: UnsafeMutableRawPointer?
     return 0
 }
 
-/// Notes the latencies, on a notification thread, after a change of connections or latencies. Played sound does not come directly
-/// from the inputs, so no latency is passed from port to port.
+/// Notes the longest latency of one direction, on a notification thread, after a change of connections or latencies. Played sound
+/// does not come directly from the inputs, so no latency is passed from port to port.
 func jackLatency(_ mode: jack_latency_callback_mode_t, _ argument: UnsafeMutableRawPointer?) {
     guard let state = state(argument) else { return }
     var longest = 0
@@ -158,7 +158,7 @@ func jackLatency(_ mode: jack_latency_callback_mode_t, _ argument: UnsafeMutable
     }
 }
 
-/// Records the end of a client, on a notification thread. If the device is connected to the client, it fails.
+/// Records the end of another client, on a notification thread. If the device is connected to that client, the device fails.
 func jackClientRegistration(
     _ name: UnsafePointer<CChar>?, _ isRegistered: CInt, _ argument: UnsafeMutableRawPointer?
 ) {

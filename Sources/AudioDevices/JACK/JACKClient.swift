@@ -8,15 +8,15 @@ import Synchronization
 /// A client of this process until it is closed by its owner, or by ``JACKProcess`` after the server has ended. Any thread, unless
 /// documented otherwise.
 final class JACKClient: Sendable {
-    /// The actual name on the server.
+    /// The client's actual name on its server.
     let name: String
     let end: End
     private let wakeup: Wakeup?  // kept, as libjack may write to it until the client is closed
-    private let address: Atomic<Int>  // the JACKThread's; 0 once it is closed
+    private let address: Atomic<Int>  // libjack's client, for the JACKThread; 0 once the client is closed
 
     /// Opens a client; never starts a server. Only for ``JACKProcess``, which knows whether libjack may be called, and retains
     /// the client until it is closed. On the ``JACKThread``.
-    /// - Parameter wakeup: its descriptor is written when the server ends.
+    /// - Parameter wakeup: is signalled when the server ends.
     init(_ name: String, server: String?, waking wakeup: Wakeup?) throws(AudioDeviceError) {
         earshot_jack_quiet()
         var status = JackStatus(rawValue: 0)
@@ -35,9 +35,9 @@ final class JACKClient: Sendable {
 
     deinit { end.deallocate() }
 
-    /// Runs a call of libjack; nil once the client is closed. The pointer is valid in the body only, except for callbacks, which
-    /// closing ends. A client whose call times out is abandoned: it is closed when possible.
-    /// - Parameter undo: runs on the ``JACKThread``, after the client was closed, if the result came too late.
+    /// Runs a call of libjack and returns its result; nil if the client is closed. The pointer to the client is valid only in
+    /// `body`, and in callbacks until the client is closed. A client whose call times out is abandoned, and closed when possible.
+    /// - Parameter undo: undoes a result that came too late, on the ``JACKThread``, after the client was closed.
     /// - Throws: ``AudioDeviceError/stalled(device:seconds:)``, ``AudioDeviceError/noThread(code:)``.
     func with<R: Sendable>(
         undo: @escaping @Sendable (R) -> Void = { _ in }, _ body: @escaping @Sendable (OpaquePointer) -> R
@@ -58,11 +58,11 @@ final class JACKClient: Sendable {
         OpaquePointer(bitPattern: address.load(ordering: .relaxed)).map(body)
     }
 
-    /// Returns true if the server answers. On the ``JACKThread``.
+    /// True if the client's server answers. On the ``JACKThread``.
     var answers: Bool { withNow { earshot_jack_answers($0) } == 1 }
 
-    /// Closes the client. When it returns no callback of the client runs and none will come. A second call does nothing. On the
-    /// ``JACKThread``.
+    /// Closes the client. When this method returns, no callback of the client runs and none will come. Closing twice does
+    /// nothing. On the ``JACKThread``.
     func closeNow() {
         _ = withNow { jack_client_close($0) }
         address.store(0, ordering: .relaxed)
@@ -70,8 +70,8 @@ final class JACKClient: Sendable {
 }
 
 extension JACKClient {
-    /// Notes the end of the server, from libjack's notification thread. libjack cancels that thread asynchronously when the
-    /// client is closed, so nothing here allocates or locks.
+    /// The end of a client's server, as libjack's notification thread notes it. libjack cancels that thread asynchronously when
+    /// the client is closed, so noting the end neither allocates nor locks.
     struct End: @unchecked Sendable {  // `reason` is written once, before `isOver` is set; the rest is atomic or let
         static let reasonCapacity = 128
 

@@ -4,8 +4,8 @@ import CEarshotJACK
 import CEarshotRealtime
 
 extension JACKDevice {
-    /// Makes the connections of the wiring while running; existing ones stay.
-    /// - Throws: ``AudioDeviceError/deviceGone(name:)`` if a client has no port of the direction any longer,
+    /// Makes the connections of the wiring while the device runs; existing connections stay.
+    /// - Throws: ``AudioDeviceError/deviceGone(name:)`` if a client of the wiring has no port of the direction any longer,
     ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)``.
     func connect(_ wiring: JACKWiring) throws(AudioDeviceError) {
         let ports = try client.with { JACKPort.list($0) } ?? []

@@ -11,19 +11,20 @@ import Synchronization
 /// delay-locked loop over the starts of callbacks. After a gap in the server's cycle times (an xrun, or cycles in which this
 /// client was left out) `sampleTime` jumps by the frames of the gap.
 ///
-/// It may outlive its server, and another one of the same name: its calls end, ``failure`` has the reason, and ``stop()`` and
-/// releasing it are safe. For a suspended server (SIGSTOP) it waits at most two seconds a call; then it has failed as
-/// ``AudioDeviceError/stalled(device:seconds:)``, and a new device can be opened when the server continues.
+/// A device may outlive its server, and later servers of the same name: its callbacks end, ``failure`` has the reason, and
+/// ``stop()`` and releasing the device are safe. If the server is suspended (SIGSTOP), a method waits at most two seconds for it.
+/// Then the device has failed as ``AudioDeviceError/stalled(device:seconds:)``; a new device can be opened when the server
+/// continues.
 package final class JACKDevice: AudioDevice {
     /// The client's actual name on the server.
     package let name: String
-    /// The server's rate when the client was opened.
+    /// The server's sample rate in hertz when the client was opened.
     package let sampleRate: Double
     /// The number of capture ports.
     package let inputChannelCount: Int
     /// The number of playback ports.
     package let outputChannelCount: Int
-    /// Records the times of calls, and the server's xruns.
+    /// Records the callbacks' times, and the server's xruns.
     package let monitor: CallbackMonitor
 
     let client: JACKClient
@@ -34,9 +35,9 @@ package final class JACKDevice: AudioDevice {
     /// Opens a client and registers its ports without connections. All clients of a process must be on one server.
     /// - Parameters:
     ///   - name: the client's name, less than 64 bytes.
-    ///   - serverName: nil for `JACK_DEFAULT_SERVER`'s or the default server.
-    ///   - inputChannelCount: 0 to 32.
-    ///   - outputChannelCount: 0 to 32.
+    ///   - serverName: the server's name; nil for `JACK_DEFAULT_SERVER`'s or the default server.
+    ///   - inputChannelCount: the number of capture ports, 0 to 32.
+    ///   - outputChannelCount: the number of playback ports, 0 to 32.
     /// - Throws: ``AudioDeviceError/noServer(_:server:onPipeWire:)``, ``AudioDeviceError/refused(_:status:)``,
     ///   ``AudioDeviceError/otherServer(open:asked:)``, ``AudioDeviceError/portFailed(name:)``,
     ///   ``AudioDeviceError/unsupportedFormat(detail:)``, ``AudioDeviceError/serverGone(_:reason:)``,
@@ -49,7 +50,7 @@ package final class JACKDevice: AudioDevice {
             outputChannelCount: outputChannelCount, monitor: nil, wiring: nil)
     }
 
-    /// - Parameter wiring: the connections to make at each start.
+    /// - Parameter wiring: the connections to make at each start; nil for none.
     init(
         name: String, serverName: String?, inputChannelCount: Int, outputChannelCount: Int, monitor: CallbackMonitor?,
         wiring: JACKWiring?
@@ -97,21 +98,22 @@ package final class JACKDevice: AudioDevice {
         JACKProcess.close(client) { memory.deallocate() }
     }
 
-    /// The frames of the server's current block.
+    /// The number of frames in the server's current block.
     package var blockFrameCount: Int { memory.state.pointee.blockFrameCount.load(ordering: .relaxed) }
-    /// The latency of the longest path to an input port; one block while none is connected.
+    /// The latency in seconds of the longest path to an input port; one block if the server reports none.
     package var inputLatency: Double { memory.state.pointee.inputLatency / sampleRate }
-    /// The latency of the longest path from an output port; one block while none is connected.
+    /// The latency in seconds of the longest path from an output port; one block if the server reports none.
     package var outputLatency: Double { memory.state.pointee.outputLatency / sampleRate }
 
-    /// The server's priority, or nil if it does not run in real time.
+    /// The SCHED_FIFO priority that the server gives to its clients' threads; nil before the first start, after the server's end,
+    /// or if the server does not run in real time.
     package var realTimePriority: Int? {
         let priority = client.end.isOver ? 0 : memory.state.pointee.realTimePriority.load(ordering: .relaxed)
         return priority > 0 ? priority : nil
     }
 
-    /// The failure after the server ended or changed its rate, or a connected client ended; in the last case callbacks continue
-    /// with silence.
+    /// The failure after the server ended, stopped answering or changed its rate, or a connected client ended. In the last case
+    /// callbacks continue with silence. nil while the device works.
     package var failure: AudioDeviceError? {
         if let error = client.end.error { return error }
         let state = memory.state
@@ -125,14 +127,14 @@ package final class JACKDevice: AudioDevice {
         return rate == sampleRate ? nil : .sampleRateChanged(from: sampleRate, to: rate)
     }
 
-    /// Joins the server's graph, and connects the ports if a ``JACKSystem`` opened it so.
+    /// Joins the server's graph, and connects the ports if a ``JACKSystem`` opened the device with connections.
     /// - Throws: ``AudioDeviceError/alreadyRunning``, ``failure``, ``AudioDeviceError/callFailed(_:call:code:)``,
     ///   ``AudioDeviceError/deviceGone(name:)``, ``AudioDeviceError/portFailed(name:)``.
     package func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         if let error = client.end.error { throw error }
         let error = isRunning.withLock { isRunning -> AudioDeviceError? in
             guard !isRunning else { return failure ?? .alreadyRunning }
-            // A missing client is noticed when connecting; it may be back.
+            // A client that ended may be back; if it is still missing, connecting fails.
             memory.state.pointee.isInputGone.store(false, ordering: .relaxed)
             memory.state.pointee.isOutputGone.store(false, ordering: .relaxed)
             memory.state.pointee.callback = callback
@@ -156,7 +158,8 @@ package final class JACKDevice: AudioDevice {
         }
     }
 
-    /// Activates the client. The server notifies active clients only, so earlier changes are queried.
+    /// Activates the client; returns the error, if any. The server notifies only active clients of changes, so the rate and the
+    /// block are queried first.
     private func activate() -> AudioDeviceError? {
         let (memory, sampleRate) = (memory, sampleRate)
         memory.state.pointee.gate.store(JACKState.Gate.open, ordering: .releasing)

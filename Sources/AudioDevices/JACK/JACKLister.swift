@@ -5,8 +5,8 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// Keeps a registry up to date with the server, by a client with notifications of ports and clients, and a thread that lists,
-/// since libjack's notification thread must not call libjack.
+/// Keeps a registry up to date with the clients of a JACK server. Its own client gets notifications of changes; a separate thread
+/// then lists the devices, since libjack's notification thread must not call libjack.
 final class JACKLister: Sendable {
     /// The milliseconds between tries to reach a server.
     private static let retryMilliseconds = 250
@@ -14,7 +14,7 @@ final class JACKLister: Sendable {
     private let serverName: String?
     private let clientName: String
     private let registry: AudioDeviceRegistry
-    private let wakeup = Wakeup()  // its descriptor is always written: news is rare
+    private let wakeup = Wakeup()  // signalled even while the thread is awake, since notifications are rare
     private let client = Mutex<JACKClient?>(nil)  // held while the server is asked
     private let error = Mutex<AudioDeviceError?>(nil)
     private let thread = Mutex<ServiceThread?>(nil)
@@ -28,10 +28,11 @@ final class JACKLister: Sendable {
     /// The reason that there is no list of devices; nil if there is one.
     var failure: AudioDeviceError? { error.withLock { $0 } }
 
-    /// Lists for the first time, and starts the thread.
+    /// Lists the devices for the first time, and starts the thread.
     func start() {
         refresh()
-        // The thread lists whenever it is woken, and every 250 ms without a server. The caller has made the first list.
+        // The thread lists the devices whenever it is woken, and every 250 ms while there is a failure. The first list exists
+        // already.
         let isFirst = Atomic(true)
         let new = ServiceThread(name: "jack-devices", wakeup: wakeup) { [weak self] in
             guard let self else { return nil }
@@ -52,7 +53,7 @@ final class JACKLister: Sendable {
         }
     }
 
-    /// Lists now. Any thread except libjack's.
+    /// Lists the devices now. Any thread except libjack's.
     func refresh() {
         client.withLock { client in
             if let open = client, open.end.error != nil {
@@ -75,7 +76,7 @@ final class JACKLister: Sendable {
             return known == nil && error != nil
         }
         registry.replace(with: [])
-        // Without a failure the thread waits for notifications without a timeout.
+        // The thread must be woken to try again: before the failure it waited for notifications without a timeout.
         if isNew { earshot_wake(wakeup.fileDescriptor) }
     }
 
@@ -111,7 +112,7 @@ final class JACKLister: Sendable {
     }
 }
 
-// libjack's notifications, on libjack's thread; the argument is the descriptor that wakes the lister.
+// The functions below handle libjack's notifications on libjack's thread; their argument is the descriptor that wakes the lister.
 
 private func wake(_ argument: UnsafeMutableRawPointer?) {
     earshot_wake(CInt(truncatingIfNeeded: Int(bitPattern: argument)))

@@ -22,13 +22,13 @@ struct JACKState: ~Copyable {
     let newSampleRate: Atomic<Int>
     let inputLatencyFrames = Atomic<Int>(0)
     let outputLatencyFrames = Atomic<Int>(0)
-    let inputTarget: UnsafeMutablePointer<CChar>?  // the client that is listened to
-    let outputTarget: UnsafeMutablePointer<CChar>?  // the client that is played to
+    let inputTarget: UnsafeMutablePointer<CChar>?  // the name of the client that is captured
+    let outputTarget: UnsafeMutablePointer<CChar>?  // the name of the client that is played to
     let isInputGone = Atomic<Bool>(false)
     let isOutputGone = Atomic<Bool>(false)
 
-    let realTimePriority = Atomic<Int>(0)  // 0 where it is none, or not known yet
-    /// The gate of calls: an abandoned client may remain active.
+    let realTimePriority = Atomic<Int>(0)  // SCHED_FIFO; 0 for none, or if not known yet
+    /// The gate of callbacks, a value of ``Gate``. It is needed because an abandoned client may remain active.
     let gate = Atomic<Int>(Gate.closed)
 
     enum Gate {
@@ -37,27 +37,28 @@ struct JACKState: ~Copyable {
         static var busy: Int { @_noLocks get { 2 } }
     }
 
-    // From here on: the control thread's until activation, then the process thread's.
+    // The variables below belong to the control thread until the client is activated, and then to the process thread.
     var callback: RenderCallback?
     var isFirstCycle = true
     var sampleTime: Int64 = 0
     var loop: DelayLockedLoop
-    var frames: UInt32 = 0  // of the cycle before
-    var nextFrame: UInt32 = 0  // the server's frame counter where the next cycle should begin
-    var nextTime: UInt64 = 0  // and its time, microseconds
+    var frames: UInt32 = 0  // the length of the previous cycle
+    var nextFrame: UInt32 = 0  // the server's frame counter at which the next cycle should begin
+    var nextTime: UInt64 = 0  // the server's time in microseconds at which the next cycle should begin
     var stall = Stall()
 
-    /// The lag of calls behind their frames, by the machine's clock.
+    /// The lag of callbacks behind their frames, by the machine's clock.
     struct Stall: BitwiseCopyable {
-        /// The nanoseconds between the clock and the frames: the minimum, which rises by a thousandth of the elapsed time.
+        /// The machine's clock minus the time of the frames, in nanoseconds: the minimum, which rises by a thousandth of the
+        /// elapsed time.
         var offset: Int64 = 0
         var lateCount = 0
-        /// The minimum nanoseconds of the late calls in a row.
+        /// The minimum lag in nanoseconds of the successive late callbacks.
         var least: Int64 = 0
         var since = HostTime(nanoseconds: 0)
     }
 
-    /// The latency in frames; one block for an unconnected port.
+    /// The longest latency of the input ports in frames; one block if the server reports none.
     var inputLatency: Double { @_noLocks get { latency(inputLatencyFrames.load(ordering: .relaxed)) } }
     var outputLatency: Double { @_noLocks get { latency(outputLatencyFrames.load(ordering: .relaxed)) } }
 
@@ -67,11 +68,11 @@ struct JACKState: ~Copyable {
     }
 }
 
-/// The owner's view of a ``JACKState``.
+/// The pointer by which a ``JACKDevice`` owns its ``JACKState``.
 struct JACKMemory: @unchecked Sendable {  // each field's thread is named at the field
     let state: UnsafeMutablePointer<JACKState>
 
-    /// Registers the ports and libjack's callbacks. The caller closes the client, also after an error.
+    /// Registers a client's ports and callbacks with libjack. The client must be closed by the caller, also after an error.
     init(
         client: OpaquePointer, sampleRate: Double, recorder: CallbackMonitor.Recorder, inputCount: Int,
         outputCount: Int,
@@ -106,7 +107,8 @@ struct JACKMemory: @unchecked Sendable {  // each field's thread is named at the
         self.state = state
     }
 
-    /// Closes the gate: when it returns no call runs and none will come until the gate is opened again. Waits for a running call.
+    /// Closes the gate, and waits for a running callback. When this method returns, no callback runs, and none will come until
+    /// the gate is opened again.
     func closeGate() {
         while true {
             let (isClosed, gate) = state.pointee.gate.compareExchange(

@@ -2,15 +2,15 @@
 
 import CEarshotJACK
 
-/// An audio port of a server at one time.
+/// The properties of a JACK server's audio port at one time.
 struct JACKPort: Hashable, Sendable {
     /// The full name: the client's name, a colon, the port's name.
     var name: String
-    /// True if sound comes from it: a capture port, or another program's output.
+    /// True if sound comes from the port: a capture port, or another program's output.
     var isSource: Bool
-    /// True if it leads to a converter.
+    /// True if the port leads to a converter.
     var isPhysical: Bool
-    /// The frames to the converter, or to the end of the sound's path; the longest path.
+    /// The latency in frames between the port and the converter, or the other end of the sound's path; that of the longest path.
     var latencyFrames: Int
 
     /// The client's name: the text before the first colon.

@@ -5,12 +5,12 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// This process's clients.
+/// All JACK clients of this process, which must be on one server.
 ///
-/// libjack keeps one server's graph in global state. A client on a second server would crash the first one's thread. And a client
-/// of a server that has ended keeps that server's memory: opening another one first makes libjack close and free all clients
-/// without their owners' knowledge (1.9.21, `JackLibGlobals::Init`). So clients of a server that has ended are closed here before
-/// another one is opened; their owners find them closed.
+/// libjack keeps one server's graph in global state. A client on a second server would crash the first client's thread. And a
+/// client of a server that has ended keeps that server's memory: opening another client first makes libjack close and free all
+/// clients without their owners' knowledge (1.9.21, `JackLibGlobals::Init`). So clients of a server that has ended are closed
+/// here before another client is opened; their owners find them closed.
 enum JACKProcess {
     private struct Clients {
         var server = ""
@@ -21,8 +21,8 @@ enum JACKProcess {
 
     /// Opens a client.
     /// - Parameters:
-    ///   - server: nil for `JACK_DEFAULT_SERVER`'s or the default server.
-    ///   - wakeup: its descriptor is written when the server ends.
+    ///   - server: the server's name; nil for `JACK_DEFAULT_SERVER`'s or the default server.
+    ///   - wakeup: is signalled when the server ends.
     /// - Throws: ``AudioDeviceError/noServer(_:server:onPipeWire:)``, ``AudioDeviceError/refused(_:status:)``,
     ///   ``AudioDeviceError/otherServer(open:asked:)``, ``AudioDeviceError/stalled(device:seconds:)``.
     static func open(
@@ -53,9 +53,9 @@ enum JACKProcess {
         }
     }
 
-    /// Closes a client. When it returns no callback of the client runs and none will come, unless the server is suspended: then
-    /// as soon as it continues or ends.
-    /// - Parameter end: runs afterwards, on the ``JACKThread``.
+    /// Closes a client. When this function returns, no callback of the client runs and none will come. If the server is
+    /// suspended, this is true only after the server continues or ends.
+    /// - Parameter end: runs after the client was closed, on the ``JACKThread``.
     static func close(_ client: JACKClient, then end: @escaping @Sendable () -> Void = {}) {
         JACKThread.finish {
             closeNow(client)
@@ -63,7 +63,7 @@ enum JACKProcess {
         }
     }
 
-    /// Closes a client on the ``JACKThread``. A second call does nothing.
+    /// Closes a client; call it on the ``JACKThread``. Closing twice does nothing.
     static func closeNow(_ client: JACKClient) {
         clients.withLock { clients in
             client.closeNow()

@@ -2,7 +2,7 @@
 
 extension JACKSystem {
     /// Returns one device for each client with ports, in the server's order.
-    /// - Parameter own: clients to leave out.
+    /// - Parameter own: the names of clients to leave out: this process's own.
     static func devices(
         _ ports: [JACKPort], sampleRate: Double, blockFrameCount: Int, without own: Set<String>
     ) -> [AudioDeviceDescription] {

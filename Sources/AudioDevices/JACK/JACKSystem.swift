@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The clients of a JACK server as devices: its hardware, which is the client `system` and the default, and other programs, whose
-/// ports can be captured and played to.
+/// A sound system with the clients of a JACK server as devices: its hardware, which is the client `system` and the default, and
+/// other programs, whose ports can be captured and played to.
 ///
 /// All devices have the server's single block and rate in ``AudioDeviceDescription/blockFrameCounts`` and
 /// ``AudioDeviceDescription/sampleRates``. All systems and devices of a process are on one server.
@@ -47,7 +47,7 @@ package final class JACKSystem: AudioSystem {
         let output = try devices.jackClient(for: request.output, .output)
         let wantsInput = request.input != .none && request.inputChannelCount > 0
         let wantsOutput = request.output != .none && request.outputChannelCount > 0
-        // Leaves out a direction that the system lacks; other programs can connect unconnected ports.
+        // A direction without a device is left out, unless other programs are to connect the ports.
         let hasInput = wantsInput && (input != nil || !connects)
         let hasOutput = wantsOutput && (output != nil || !connects)
         guard wantsInput || wantsOutput else {
@@ -73,7 +73,7 @@ package final class JACKSystem: AudioSystem {
 }
 
 extension [AudioDeviceDescription] {
-    /// Returns the client of a request's side; nil for none, or for a missing default.
+    /// Returns the name of the client for a request's side; nil for ``AudioDeviceRequest/Side/none``, or if there is no default.
     fileprivate func jackClient(
         for side: AudioDeviceRequest.Side, _ direction: AudioDirection
     ) throws(AudioDeviceError) -> String? {

@@ -7,10 +7,10 @@ import Synchronization
 
 /// The only thread of this process that calls libjack, except libjack's own.
 ///
-/// libjack waits forever on its socket while its server is suspended. A call that times out is given up: its caller continues,
-/// and its result is undone once it returns. Until then every other call fails at once.
+/// libjack waits forever on its socket while its server is suspended. A call that times out is given up: the caller continues,
+/// and the call's result is undone once libjack returns. Until then every other call fails at once.
 final class JACKThread: Sendable {
-    /// The maximum seconds of a call.
+    /// The maximum seconds that a caller waits for a call.
     static let deadline = 2.0
     /// The error of a call that timed out.
     static let overdue = AudioDeviceError.stalled(device: "the JACK server", seconds: deadline)
@@ -18,12 +18,12 @@ final class JACKThread: Sendable {
     private typealias Job = @Sendable () -> Void
     private struct State {
         var queue: [Job] = []
-        var busySince: Int64?  // nanoseconds: of the job that runs
+        var busySince: Int64?  // the start of the running job in nanoseconds; nil while none runs
         var thread: pthread_t?
     }
     private enum Outcome<R: Sendable>: Sendable {
         case awaited
-        case there(R)
+        case finished(R)
         case givenUp
     }
     private final class Box<R: Sendable>: Sendable {
@@ -35,8 +35,8 @@ final class JACKThread: Sendable {
     private let state = Mutex(State())
     private let wakeup = DispatchSemaphore(value: 0)
 
-    /// Runs a call and waits for it.
-    /// - Parameter undo: runs on this thread if the result came too late, instead of returning it.
+    /// Runs `body` on the ``JACKThread`` and returns its result.
+    /// - Parameter undo: gets a result that came too late to be returned, on the ``JACKThread``.
     /// - Throws: ``overdue``, ``AudioDeviceError/noThread(code:)``.
     static func call<R: Sendable>(
         undo: @escaping @Sendable (R) -> Void = { _ in }, _ body: @escaping @Sendable () -> R
@@ -50,7 +50,7 @@ final class JACKThread: Sendable {
             let result = body()
             let isLate = box.outcome.withLock { outcome in
                 if case .givenUp = outcome { return true }
-                outcome = .there(result)
+                outcome = .finished(result)
                 return false
             }
             if isLate { undo(result) } else { box.isFinished.signal() }
@@ -60,12 +60,12 @@ final class JACKThread: Sendable {
             if case .awaited = outcome { outcome = .givenUp }
             return outcome
         }
-        guard case .there(let result) = outcome else { throw overdue }
+        guard case .finished(let result) = outcome else { throw overdue }
         return result
     }
 
-    /// Runs a closing operation after all earlier calls, however long they take.
-    /// - Parameter waits: true to wait until it is done, or has timed out.
+    /// Runs a closing operation on the ``JACKThread``, after all earlier calls, however long they take.
+    /// - Parameter waits: true to wait for the operation's end, at most for ``deadline``; not while an earlier call is overdue.
     static func finish(waits: Bool = true, _ body: @escaping @Sendable () -> Void) {
         if shared.isCurrent { return body() }
         let waits = waits && !shared.isOverdue
@@ -83,7 +83,8 @@ final class JACKThread: Sendable {
         state.withLock { state in state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
-    /// Returns true slightly before the deadline, because a call is posted slightly before it runs.
+    /// True if the running call has taken almost as long as ``deadline``. A little less counts as overdue, because a call is
+    /// posted slightly before it runs.
     private var isOverdue: Bool {
         let now = earshot_monotonic_ns()
         return state.withLock { state in state.busySince.map { Double(now - $0) > Self.deadline * 0.95e9 } ?? false }
@@ -104,10 +105,10 @@ final class JACKThread: Sendable {
         wakeup.signal()
     }
 
-    /// Runs until the process ends.
+    /// Runs the queued calls until the process ends.
     fileprivate func run() {
         earshot_name_thread("jack-calls")
-        // libjack writes to sockets whose server may have ended. Its threads inherit this signal mask.
+        // libjack writes to sockets whose server may have ended, so SIGPIPE is blocked. libjack's threads inherit this mask.
         earshot_jack_block_sigpipe()
         while true {
             wakeup.wait()

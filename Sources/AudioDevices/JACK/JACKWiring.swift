@@ -11,7 +11,8 @@ struct JACKWiring: Sendable {
     /// The client's port, from 0, for each output; nil for its order, with a single output on the first two.
     var outputMap: [Int]?
 
-    /// Returns the pairs of a device's ports and a client's; leaves out ports that the client lacks.
+    /// Returns the pairs of a device's port and a client's port to connect; leaves out ports that the client lacks.
+    /// - Parameter doublesLone: true to connect a single port of the device to the client's first two, without a map.
     static func pairs(
         count: Int, ports: Int, map: [Int]?, doublesLone: Bool
     ) -> [(own: Int, port: Int)] {

@@ -3,7 +3,7 @@
 import CEarshotPipeWire
 
 extension PipeWireClient {
-    /// Handles the removal of an object.
+    /// Handles the removal of the server's object of this number: fails if it was a device, and removes the links of a port.
     func disappeared(_ id: UInt32) {
         for target in [input, output].compactMap(\.self) where target.node == id {
             fail(.deviceGone(name: target.name))
@@ -15,7 +15,7 @@ extension PipeWireClient {
         noteRefusal()
     }
 
-    /// Makes possible links, and checks existing ones.
+    /// Removes links whose ports have changed, and makes links that have become possible. Fails if a device is gone.
     func graphChanged() {
         for target in [input, output].compactMap(\.self) where hub.graph.nodes[target.node] == nil {
             return fail(.deviceGone(name: target.name))
@@ -38,7 +38,7 @@ extension PipeWireClient {
         noteRefusal()
     }
 
-    /// Returns true if every channel of the devices is linked, and sound flows.
+    /// True if all of this client's ports exist, and all their possible links to the devices' channels are active.
     var isLinked: Bool {
         let graph = hub.graph
         guard let node else { return false }
@@ -54,7 +54,7 @@ extension PipeWireClient {
         return wantedLinks().allSatisfy { links[$0]?.state == PW_LINK_STATE_ACTIVE }
     }
 
-    /// The number of this filter on the server.
+    /// The server's number of this client's filter; nil while there is none.
     private var node: UInt32? {
         filter.map { pw_filter_get_node_id($0) }.flatMap { $0 == SPA_ID_INVALID ? nil : $0 }
     }
@@ -77,7 +77,7 @@ extension PipeWireClient {
             let destinations = graph.destinations(of: output.node)
             let count = memory.state.pointee.outputCount
             for i in 0..<count {
-                // A single output is played on both channels.
+                // Without a channel map, a single output is played on the device's first two channels.
                 let channels = request.outputChannelMap.map { [$0[i]] } ?? (count == 1 ? [0, 1] : [i])
                 guard let port = graph.port(of: node, named: Self.outputPortName(i)) else { continue }
                 pairs += channels.filter { $0 < destinations.count }.map { Pair(from: port, to: destinations[$0]) }
@@ -86,7 +86,7 @@ extension PipeWireClient {
         return pairs
     }
 
-    /// Sets the server's latency of a port; the longest of a direction is used.
+    /// Stores the latency that the server reports for a port. Of each direction the longest latency is used.
     func setLatency(_ latency: spa_latency_info, of port: UnsafeMutableRawPointer) {
         portLatencies[port] = PipeWireGraph.Delay(latency)
         let state = memory.state
@@ -101,8 +101,8 @@ extension PipeWireClient {
     private func store(
         _ ports: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ count: Int, _ body: (PipeWireGraph.Delay) -> Void
     ) {
-        let known = (0..<count).compactMap { ports[$0] }.compactMap { portLatencies[$0] }
-        let longest = known.max {
+        let knownDelays = (0..<count).compactMap { ports[$0] }.compactMap { portLatencies[$0] }
+        let longest = knownDelays.max {
             ($0.quanta, $0.frames, $0.nanoseconds) < ($1.quanta, $1.frames, $1.nanoseconds)
         }
         if let longest { body(longest) }

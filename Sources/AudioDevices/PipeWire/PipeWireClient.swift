@@ -5,12 +5,12 @@ import EarshotAudioBase
 import Synchronization
 
 /// An open device on the server: a filter with a port for each channel, and its links to the ports of a source and a sink.
-/// Everything under the loop's lock, unless documented otherwise.
+/// All members are for use under the loop's lock, unless documented otherwise.
 final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touched under the loop's lock
-    /// A node to link.
+    /// A device to link, by its node's number on the server.
     struct Target {
         var node: UInt32
-        /// The name for the user.
+        /// The device's name, as shown to users.
         var name: String
     }
 
@@ -33,19 +33,19 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
     }
 
     struct Link {
-        /// The watched node; nil if it could not be requested.
+        /// The watched link on the server; nil if the link could not be requested.
         var proxy: PipeWireProxy?
         var state = PW_LINK_STATE_INIT
     }
 
     /// A failed link.
     private struct Refusal {
-        /// The port's name, as in `pw-link`.
+        /// The name of the device's port, as in `pw-link`.
         var port: String
         var since = HostTime.now()
     }
 
-    /// Connects to the server; ``open(rate:)`` completes it.
+    /// Connects to the server. ``open(rate:)`` then makes the filter and its links.
     init(_ hub: PipeWireHub, _ request: AudioDeviceRequest, input: Target?, output: Target?) throws(AudioDeviceError) {
         self.hub = hub
         self.request = request
@@ -62,7 +62,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         hub.add(self)
     }
 
-    /// Releases everything. It must be the last call.
+    /// Removes the filter and the connection, and frees the memory. No other call may follow.
     func close() {
         removeFilter()
         connection?.close()
@@ -84,7 +84,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         return .portFailed(name: refusal.port)
     }
 
-    /// Updates the refusal after a change of ``links``.
+    /// Notes a failed link, or that none has failed any longer. Call it after a change of ``links``.
     func noteRefusal() {
         let pair = links.first { $0.value.state == PW_LINK_STATE_ERROR }?.key
         refusal.withLock { refusal in
@@ -95,7 +95,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         }
     }
 
-    /// Fails with a reason; only the first one is kept.
+    /// Fails the client, so that no callbacks follow. Only the first reason is kept.
     func fail(_ error: AudioDeviceError) {
         trouble.withLock { if $0 == nil { $0 = error } }
         memory.state.pointee.hasFailed.store(true, ordering: .releasing)
@@ -113,9 +113,10 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
 
     var hasFilter: Bool { filter != nil }
 
-    /// Creates the filter and waits until it is linked and the graph runs it, when its rate and quantum are known.
+    /// Creates the filter, which asks for this rate in hertz, and waits until it is linked and the graph runs it. Then the
+    /// graph's rate and quantum are known.
     func open(rate: Double) throws(AudioDeviceError) {
-        let before = memory.state.pointee.cycleCount.load(ordering: .relaxed)
+        let cyclesBefore = memory.state.pointee.cycleCount.load(ordering: .relaxed)
         do throws(AudioDeviceError) {
             try makeFilter(rate: rate)
             // After linking, a device may take time to wake up.
@@ -124,13 +125,13 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
                 || !links.isEmpty && hub.loop.wait(seconds: 2) { failure != nil || isLinked }
             if let failure { throw failure }
             guard isComplete else { throw .stalled(device: name, seconds: links.isEmpty ? 1 : 3) }
-            // A cycle from before the links may still run.
-            let linked = memory.state.pointee.cycleCount.load(ordering: .relaxed)
+            // A cycle that began before the filter was linked may still run, so two more cycles are awaited.
+            let cyclesAtLinking = memory.state.pointee.cycleCount.load(ordering: .relaxed)
             let runs = hub.loop.wait(seconds: 1) {
-                failure != nil || memory.state.pointee.cycleCount.load(ordering: .acquiring) >= linked + 2
+                failure != nil || memory.state.pointee.cycleCount.load(ordering: .acquiring) >= cyclesAtLinking + 2
             }
             if let failure { throw failure }
-            guard runs || memory.state.pointee.cycleCount.load(ordering: .relaxed) > before else {
+            guard runs || memory.state.pointee.cycleCount.load(ordering: .relaxed) > cyclesBefore else {
                 throw .stalled(device: name, seconds: 1)
             }
         } catch {
@@ -159,7 +160,7 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
         self.filter = filter
         memory.state.pointee.isFollowing = false
         memory.state.pointee.seeminglyLost = 0
-        // Two listeners, as the data thread's argument is memory and the loop's an object.
+        // Two listeners, since the data thread's function gets the state's memory, and the loop's function gets this object.
         var events = pw_filter_events()
         events.version = UInt32(PW_VERSION_FILTER_EVENTS)
         events.process = pipeWireProcess
@@ -197,8 +198,8 @@ final class PipeWireClient: @unchecked Sendable {  // what is not `let` is touch
 
     /// Removes the filter and its links. No cycle runs when it returns, and none will come.
     ///
-    /// The filter first: without links it would be moved to another driver, whose descriptors would arrive after its removal and
-    /// stay open (libpipewire before 0.3.66).
+    /// The filter is removed first: without links the server would move it to another driver, whose descriptors would arrive
+    /// after the filter's removal and stay open (libpipewire before 0.3.66).
     func removeFilter() {
         if let filter { pw_filter_destroy(filter) }
         filter = nil

@@ -5,8 +5,8 @@ import CEarshotRealtime
 
 /// A client's connection to a server. Under the loop's lock.
 ///
-/// It opens the socket itself: libpipewire prefers `PIPEWIRE_REMOTE` to the remote that a program names, and its errors have less
-/// detail.
+/// This class opens the socket itself, because libpipewire prefers `PIPEWIRE_REMOTE` to the remote that a program names, and
+/// libpipewire's errors have less detail.
 final class PipeWireConnection {
     let core: OpaquePointer
     /// Called when the server has answered everything before the sync of this number.
@@ -46,7 +46,7 @@ final class PipeWireConnection {
         throw .noServer(.pipewire, server: remote, onPipeWire: false)
     }
 
-    /// Returns the error for a socket that this user may not open. If the socket's owner cannot be read, it has the folder's.
+    /// Returns the error for a socket that this user may not open. If the socket's owner cannot be read, the folder's is named.
     static func notPermitted(_ path: String) -> AudioDeviceError {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         var status = stat()
@@ -55,7 +55,7 @@ final class PipeWireConnection {
         return .otherUsersServer(.pipewire, socket: path, owner: owner.map { String(cString: $0.pointee.pw_name) })
     }
 
-    /// Returns the possible places of a remote's socket, in libpipewire's order.
+    /// Returns the possible paths of a server's socket, in libpipewire's order.
     private static func paths(_ remote: String?) -> [String] {
         let name = remote ?? environment("PIPEWIRE_REMOTE") ?? "pipewire-0"
         guard !name.hasPrefix("/") else { return [name] }
@@ -68,7 +68,7 @@ final class PipeWireConnection {
     }
 }
 
-// Called on the loop's thread; the argument is the connection.
+// The functions below are called on the loop's thread; `data` is the connection.
 
 private func pipeWireDone(_ data: UnsafeMutableRawPointer?, _ id: UInt32, _ number: CInt) {
     guard let data, id == PW_ID_CORE else { return }

@@ -7,27 +7,27 @@ import Synchronization
 
 /// A filter in a PipeWire server's graph with its links to a source and a sink.
 ///
-/// Its ports are `input_1`, `input_2`… and `output_1`…. Its quantum is the graph's and may change from call to call: the block is
-/// requested by `node.latency`; the server uses the smallest of all clients', rounded down to a power of two unless
-/// `clock.power-of-two-quantum` is off. After missed cycles `sampleTime` jumps by their frames, and each such gap is one xrun. If
-/// the previous call took longer than its frames last (``CallbackMonitor/overBudgetCount``), this program caused it; otherwise
-/// the graph did.
+/// Its ports are `input_1`, `input_2`… and `output_1`…. Its block is the graph's quantum and may change from cycle to cycle. The
+/// device requests a block by `node.latency`; the server uses the smallest that a client requests, rounded down to a power of two
+/// unless `clock.power-of-two-quantum` is off. After missed cycles `sampleTime` jumps by their frames, and each such gap is one
+/// xrun. If the previous callback took longer than its frames last (``CallbackMonitor/overBudgetCount``), this program caused the
+/// xrun; otherwise the graph did.
 package final class PipeWireDevice: AudioDevice {
     /// The names of the linked nodes, the input's first if they differ.
     package let name: String
-    /// The graph's rate when the device was opened.
+    /// The graph's sample rate in hertz when the device was opened.
     package let sampleRate: Double
-    /// The input channels; 0 if the input was left out.
+    /// The number of input channels; 0 if the input was left out.
     package let inputChannelCount: Int
-    /// The output channels; 0 if the output was left out.
+    /// The number of output channels; 0 if the output was left out.
     package let outputChannelCount: Int
-    /// Records the times of calls, and the gaps.
+    /// Records the callbacks' times, and each gap of missed cycles as an xrun.
     package let monitor: CallbackMonitor
 
     let client: PipeWireClient
     private let isRunning = Mutex(false)
 
-    /// Creates a device of an open client.
+    /// Creates the device of a client that is open.
     init(_ client: PipeWireClient) {
         let state = client.memory.state
         let sampleRate = Double(state.pointee.graphRate.load(ordering: .relaxed))
@@ -49,18 +49,18 @@ package final class PipeWireDevice: AudioDevice {
         client.hub.loop.locked { client.close() }
     }
 
-    /// The graph's current quantum.
+    /// The graph's current quantum in frames.
     package var blockFrameCount: Int { client.memory.state.pointee.frameCount.load(ordering: .relaxed) }
-    /// The latency of the longest path to an input port; one quantum if the server reports none.
+    /// The latency in seconds of the longest path to an input port; one quantum if the server reports none.
     package var inputLatency: Double {
         client.memory.state.pointee.inputLatency.seconds(frameCount: blockFrameCount, sampleRate: sampleRate)
     }
-    /// The latency of the longest path from an output port; one quantum if the server reports none.
+    /// The latency in seconds of the longest path from an output port; one quantum if the server reports none.
     package var outputLatency: Double {
         client.memory.state.pointee.outputLatency.seconds(frameCount: blockFrameCount, sampleRate: sampleRate)
     }
 
-    /// The data thread's priority by the scheduler, also before the start.
+    /// The data thread's SCHED_FIFO priority as the scheduler reports it, also before the start; nil for normal scheduling.
     package var realTimePriority: Int? {
         let thread = client.memory.state.pointee.thread.load(ordering: .relaxed)
         let priority = thread > 0 ? Int(earshot_thread_priority(CInt(thread))) : 0
@@ -69,8 +69,8 @@ package final class PipeWireDevice: AudioDevice {
 
     /// The failure after a device or the server disappeared, a link to a device failed, or the graph changed its rate.
     ///
-    /// A changed rate is reported after 100 ms: when a device is removed, so is its driver, and the next one may run at another
-    /// rate before the server reports the removal.
+    /// A changed rate is reported after 100 ms: when a device is removed, its driver is removed too, and the next driver may run
+    /// at another rate before the server reports the removal.
     package var failure: AudioDeviceError? {
         if let failure = client.failure { return failure }
         let since = client.memory.state.pointee.otherRateSince.load(ordering: .relaxed)
@@ -82,7 +82,7 @@ package final class PipeWireDevice: AudioDevice {
         return rate == sampleRate ? nil : .sampleRateChanged(from: sampleRate, to: rate)
     }
 
-    /// Starts calling `callback`. After ``stop()`` it first joins the graph again, as ``PipeWireSystem/open(_:)`` did.
+    /// Starts the callbacks. After ``stop()`` the device first joins the graph again, as in ``PipeWireSystem/open(_:)``.
     /// - Throws: ``AudioDeviceError/alreadyRunning``, ``failure``, and the errors of `open`.
     package func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         if let failure { throw failure }

@@ -11,17 +11,19 @@ extension PipeWireGraph {
         classes.contains(properties[PW_KEY_MEDIA_CLASS] ?? "") && properties[PW_KEY_NODE_NAME] != Quirks.pipeWireStandIn
     }
 
-    /// Returns the id of a sink's monitor; PulseAudio's name for it.
+    /// Returns the device id of a sink's monitor, which is PulseAudio's name for the monitor.
     static func monitorID(of sink: String) -> String { "\(sink).monitor" }
 
-    /// Returns the devices with known channels, in the order of their arrival, then the sinks' monitors.
+    /// Returns the devices with known channels in the order of their numbers, then the sinks' monitors; of several devices with
+    /// the same id only the first.
     func descriptions() -> [AudioDeviceDescription] {
         var seen: Set<String> = []
         let hardware = hardware()
         return (hardware + hardware.compactMap(monitor)).filter { seen.insert($0.id).inserted }
     }
 
-    /// Returns a sink's output as an input; nil for other devices, or without ports for it.
+    /// Returns the description of a sink's monitor, an input that captures what the sink plays; nil for other devices, or if the
+    /// sink has no monitor ports.
     private func monitor(of sink: AudioDeviceDescription) -> AudioDeviceDescription? {
         guard sink.inputChannelCount == 0, let node = deviceNode(named: sink.id) else { return nil }
         let count = sources(of: node).count
@@ -34,7 +36,7 @@ extension PipeWireGraph {
 
     private func hardware() -> [AudioDeviceDescription] {
         nodes.filter { Self.isDevice($0.value) }.sorted { $0.key < $1.key }.compactMap { id, own in
-            // A node's missing properties are those of its device.
+            // Properties that a node lacks are taken from the device to which the node belongs.
             let device = own[PW_KEY_DEVICE_ID].flatMap { UInt32($0) }.flatMap { devices[$0] } ?? [:]
             return description(id, own.merging(device) { own, _ in own })
         }
@@ -44,11 +46,11 @@ extension PipeWireGraph {
         guard let name = properties[PW_KEY_NODE_NAME], let kind = properties[PW_KEY_MEDIA_CLASS] else { return nil }
         let hasInput = kind != "Audio/Sink"
         let hasOutput = kind == "Audio/Sink" || kind == "Audio/Duplex"
-        let said = properties[PW_KEY_AUDIO_CHANNELS].flatMap { Int($0) }.map { max(0, min(1_024, $0)) } ?? 0
+        let channels = properties[PW_KEY_AUDIO_CHANNELS].flatMap { Int($0) }.map { max(0, min(1_024, $0)) } ?? 0
         let sources = sources(of: id).count
-        let inputs = hasInput ? (sources > 0 ? sources : said) : 0
+        let inputs = hasInput ? (sources > 0 ? sources : channels) : 0
         let destinations = destinations(of: id).count
-        let outputs = hasOutput ? (destinations > 0 ? destinations : said) : 0
+        let outputs = hasOutput ? (destinations > 0 ? destinations : channels) : 0
         guard inputs + outputs > 0 else { return nil }
         let own = properties[PW_KEY_AUDIO_RATE].flatMap { Int($0) }.flatMap { (1...1_000_000).contains($0) ? $0 : nil }
         return AudioDeviceDescription(
@@ -64,7 +66,7 @@ extension PipeWireGraph {
             isDefaultOutput: hasOutput && name == defaultSink)
     }
 
-    /// Returns the latency in seconds with the quantum of a default request; nil if the device does not report it.
+    /// Returns the latency of a device's port in seconds, for the quantum of a default request; nil if the device reports none.
     private func latency(_ port: Port?) -> Double? {
         guard let delay = port.flatMap({ delays[$0.id] }), delay != Delay() else { return nil }
         return delay.seconds(quantum: AudioDeviceRequest().ioDuration, sampleRate: Double(sampleRate))

@@ -3,15 +3,15 @@
 import CEarshotPipeWire
 
 extension PipeWireGraph {
-    /// The observed metadata, by name.
+    /// The metadata objects that are observed; the raw values are their names on the server.
     enum Metadata: String {
         /// The server's own settings.
         case settings
-        /// The session manager's defaults; it may end before the server.
+        /// The default devices, set by the session manager, which may end before the server.
         case defaults = "default"
     }
 
-    /// Sets or removes an entry.
+    /// Sets or removes an entry of a metadata object.
     /// - Parameters:
     ///   - key: nil if all entries were removed.
     ///   - value: nil if the entry was removed.
@@ -26,7 +26,7 @@ extension PipeWireGraph {
 
     /// Sets an entry of the `settings` metadata.
     private mutating func set(_ key: String, _ value: String?) {
-        // Far above real values, and far below an overflow.
+        // Other numbers are ignored. The limit is far above real values, and far below an overflow.
         let number = value.flatMap { Int($0) }.flatMap { (0...1_000_000).contains($0) ? $0 : nil } ?? 0
         switch key {
         case "clock.rate": if number > 0 { clock.sampleRate = number }
@@ -51,14 +51,14 @@ extension PipeWireGraph {
         }
     }
 
-    /// Returns the name in `{ "name": "alsa_output.pci" }`.
+    /// Returns the device name in a text like `{ "name": "alsa_output.pci" }`; nil if the text has none.
     static func name(_ text: String) -> String? {
         var outer = spa_json()
         var inner = spa_json()
         return text.withCString { bytes -> String? in
             spa_json_init(&outer, bytes, strlen(bytes))
             guard spa_json_enter_object(&outer, &inner) > 0 else { return nil }
-            inner.parent = nil  // which it would write to at its end
+            inner.parent = nil  // to which `inner` would write at the object's end
             while let key = nextString(&inner), let value = nextString(&inner) {
                 if key == "name" { return value }
             }

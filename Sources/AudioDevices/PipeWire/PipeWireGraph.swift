@@ -2,16 +2,16 @@
 
 import CEarshotPipeWire
 
-/// The objects of a server, from its registry: without pointers or calls.
+/// The objects of a server as values, filled from the server's registry; without pointers or calls.
 struct PipeWireGraph {
     /// The port of a node's channel.
     struct Port: Hashable {
         var id: UInt32
         var node: UInt32
         var isOutput: Bool
-        /// True if it outputs what a sink plays.
+        /// True if the server marks the port as a monitor: for a sink, the port outputs what the sink plays.
         var isMonitor: Bool
-        /// The index in its node.
+        /// The port's index among the ports of its node and direction.
         var index: Int
         var name: String
     }
@@ -20,34 +20,34 @@ struct PipeWireGraph {
     struct Clock {
         var sampleRate = 48_000
         var sampleRates = [48_000]
-        /// The forced rate; 0 for none.
+        /// The sample rate in hertz that a user forces; 0 for none.
         var forcedSampleRate = 0
         var quanta = 32...2_048
     }
 
-    /// The properties of nodes, by number.
+    /// The properties of nodes, by the node's number.
     var nodes: [UInt32: [String: String]] = [:]
-    /// The properties of devices, by number: those that several nodes share.
+    /// The properties of devices, which the nodes of a device share, by the device's number.
     var devices: [UInt32: [String: String]] = [:]
     var ports: [UInt32: Port] = [:]
-    /// The process ids of clients, by number.
+    /// The process ids of clients, by the client's number.
     var processes: [UInt32: pid_t] = [:]
-    /// The declared latencies of ports, by number.
+    /// The latencies that ports report, by the port's number.
     var delays: [UInt32: Delay] = [:]
-    /// The known metadata, by number.
+    /// The observed metadata objects, by the object's number.
     var metadata: [UInt32: Metadata] = [:]
     var clock = Clock()
     /// The `node.name` of the default output.
     var defaultSink: String?
-    /// The `node.name` of the default input, or of a sink whose monitor it is.
+    /// The `node.name` of the default input, or of the sink whose monitor is the default input.
     var defaultSource: String?
 
-    /// The rate of a new graph.
+    /// The sample rate in hertz at which a new graph runs.
     var sampleRate: Int { clock.forcedSampleRate > 0 ? clock.forcedSampleRate : clock.sampleRate }
 
     mutating func addPort(_ id: UInt32, _ properties: [String: String]) {
         guard let node = properties[PW_KEY_NODE_ID].flatMap({ UInt32($0) }) else { return }
-        // MIDI ports are listed too.
+        // The server also lists MIDI ports, which are left out.
         if let format = properties[PW_KEY_FORMAT_DSP], !format.contains("audio") { return }
         ports[id] = Port(
             id: id, node: node, isOutput: properties[PW_KEY_PORT_DIRECTION] == "out",
@@ -64,7 +64,8 @@ struct PipeWireGraph {
         if let gone = metadata.removeValue(forKey: id), !metadata.values.contains(gone) { set(gone, nil, nil) }
     }
 
-    /// Returns true if a port is its device's first, on the side that programs link to: its latency is used for all.
+    /// Returns true if a port is a device's first, on the side that programs link to. The latency of this port is used for all
+    /// ports of the device's direction.
     func isFirstOfDevice(_ port: UInt32) -> Bool {
         guard let port = ports[port], port.index == 0, let node = nodes[port.node], Self.isDevice(node) else {
             return false
@@ -76,7 +77,8 @@ struct PipeWireGraph {
         }
     }
 
-    /// Returns a node's output ports, in order. A sink's are its monitor's; a virtual source's are marked as monitors.
+    /// Returns a node's output ports in their order: those that are not marked as monitors or, if there are none, all. A sink has
+    /// only its monitor's output ports, and the ports of a virtual source are marked as monitors.
     func sources(of node: UInt32) -> [Port] {
         let all = ports.values.filter { $0.node == node && $0.isOutput }.sorted { $0.index < $1.index }
         let own = all.filter { !$0.isMonitor }
@@ -101,7 +103,7 @@ struct PipeWireGraph {
         return client.flatMap { processes[$0] } != getpid()
     }
 
-    /// Returns the node of the device with a name; nil if there is none.
+    /// Returns the number of the device node with this `node.name`; nil if there is none.
     func deviceNode(named name: String) -> UInt32? {
         nodes.filter { $0.value[PW_KEY_NODE_NAME] == name && Self.isDevice($0.value) }.map(\.key).min()
     }

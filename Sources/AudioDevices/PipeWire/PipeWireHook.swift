@@ -2,7 +2,7 @@
 
 import CEarshotPipeWire
 
-/// A listener's memory, to which libpipewire keeps pointers until it is removed.
+/// A listener's memory, to which libpipewire keeps pointers until the listener is removed.
 final class PipeWireHook<Events> {
     let hook = UnsafeMutablePointer<spa_hook>.allocate(capacity: 1)
     let events = UnsafeMutablePointer<Events>.allocate(capacity: 1)

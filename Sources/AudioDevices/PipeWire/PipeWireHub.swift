@@ -4,9 +4,9 @@ import CEarshotPipeWire
 import CEarshotRealtime
 import Synchronization
 
-/// One server in this process: its current objects, and the loop for everything.
+/// This process's view of one server: the server's current objects, and the loop for all that is done with them.
 ///
-/// It outlives its server. Systems and devices retain it; the last of them disconnects it.
+/// A hub outlives its server. Sound systems and devices retain the hub; when the last of them ends, the hub disconnects.
 final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched under the loop's lock
     let loop: PipeWireLoop
     let remote: String?
@@ -23,7 +23,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     private var userCount = 0
     private let trouble = Mutex<AudioDeviceError?>(nil)
 
-    // The list is made once the server has sent everything that belongs together.
+    // The device list is rebuilt only after the server has answered a sync, and thus has sent everything that belongs together.
     private var syncNumber: CInt = 0
     private var isSyncing = false
     private var isChanged = false
@@ -42,7 +42,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     private func setFailure(_ failure: AudioDeviceError?) { trouble.withLock { $0 = failure } }
     private var noServer: AudioDeviceError { .noServer(.pipewire, server: remote, onPipeWire: false) }
 
-    /// Returns true if a server accepted the connection; its objects may not be known yet. Under the lock.
+    /// True if a server has accepted the connection; the server's objects may not be known yet. Under the lock.
     var isConnected: Bool { connection != nil && !isDisconnected }
 
     /// Counts a user: a system, a client or a `Ducking`. The first one connects to the server. Under the lock.
@@ -53,7 +53,8 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         connect()
     }
 
-    /// Removes a user. After the last one no callback comes, so that its owner frees this object. Under the lock.
+    /// Removes a user. After the last user's removal the hub is disconnected and no callback comes, so it may be released. Under
+    /// the lock.
     func removeUser() {
         userCount -= 1
         guard userCount == 0 else { return }
@@ -74,8 +75,8 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         return streams.addGain(gain)
     }
 
-    /// Restores the volume. Returns when the server has received it, or after a short time: the program may end right after.
-    /// Under the lock.
+    /// Removes a gain, which restores the volume if no other gain remains. Returns when the server has received the change, or
+    /// after 0.25 s, because the program may end right after this call. Under the lock.
     func unduckOthers(_ number: Int) {
         streams.removeGain(number)
         updateStreams()
@@ -129,7 +130,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         if let timer { earshot_pw_set_timer(loop.main, timer, nanoseconds) }
     }
 
-    /// Notes the loss of the connection, which must not be destroyed inside its own callback.
+    /// Notes the loss of the connection. The connection must not be destroyed in its own callback, so the timer does that.
     private func lost() {
         guard !isDisconnected else { return }
         isDisconnected = true
@@ -154,7 +155,8 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
         roundCount = 0
     }
 
-    /// Notes a possible change: the list is rebuilt after the server's next answer, so that changes are collected.
+    /// Notes a possible change of the objects. The device list is rebuilt after the server's next answer, so that changes are
+    /// collected.
     private func changed() {
         isChanged = true
         guard !isSyncing, let connection else { return }
@@ -216,7 +218,7 @@ extension PipeWireHub {
 
     private func watchLatency(_ objects: OpaquePointer, _ id: UInt32) {
         watches[id] = .port(objects, id) { [unowned self] latency in
-            // A port reports both directions; only its own one counts.
+            // A port reports the latencies of both directions; only that of the port's own direction counts.
             guard let port = graph.ports[id], (latency.direction == SPA_DIRECTION_OUTPUT) == port.isOutput else {
                 return
             }
@@ -238,13 +240,13 @@ extension PipeWireHub {
         watches.removeValue(forKey: id)?.destroy()
         streams.disappeared(id)
         graph.remove(id)
-        // At once: another object may get the number before the list is made.
+        // The clients are told at once, since another object may get the same number before the list is rebuilt.
         for client in clients.values { client.disappeared(id) }
         changed()
     }
 }
 
-// Called on the loop's thread; the argument is the hub.
+// The functions below are called on the loop's thread; `data` is the hub.
 
 private func hub(_ data: UnsafeMutableRawPointer?) -> PipeWireHub? {
     data.map { Unmanaged<PipeWireHub>.fromOpaque($0).takeUnretainedValue() }

@@ -6,8 +6,8 @@ import EarshotAudioBase
 
 /// A thread of libpipewire with its context; all objects on it are used under its lock.
 ///
-/// The context loads `client-rt.conf`, so that its data thread, which calls all filters, is scheduled in real time; with the
-/// plain `client.conf` it is not.
+/// The context loads `client-rt.conf`, so that its data thread, which runs all filters, is scheduled in real time. If that file
+/// is missing, the context loads `client.conf`, with which the data thread is not.
 final class PipeWireLoop: @unchecked Sendable {  // its pointers never change
     let context: OpaquePointer
     let main: UnsafeMutablePointer<pw_loop>
@@ -32,7 +32,7 @@ final class PipeWireLoop: @unchecked Sendable {  // its pointers never change
         if code < 0 { throw .noThread(code: Int(-code)) }
     }
 
-    /// Must not run on the loop's own thread.
+    /// The loop must not be released on its own thread.
     deinit {
         pw_thread_loop_stop(thread)
         pw_context_destroy(context)
@@ -50,8 +50,9 @@ final class PipeWireLoop: @unchecked Sendable {  // its pointers never change
         return try body()
     }
 
-    /// Waits, under the lock, until a condition is true; returns false after the time limit. It checks every millisecond:
-    /// libpipewire's own wait uses the wall clock, which may be set meanwhile.
+    /// Waits until a condition is true; returns false after the time limit. Call it under the lock, which is released between the
+    /// checks. The condition is checked every millisecond: libpipewire's own wait uses the wall clock, which may be set
+    /// meanwhile.
     func wait(seconds: Double, until isSo: () -> Bool) -> Bool {
         let end = HostTime.now().advanced(bySeconds: seconds)
         while !isSo() {
@@ -64,21 +65,22 @@ final class PipeWireLoop: @unchecked Sendable {  // its pointers never change
     }
 }
 
-/// Returns a dictionary whose ownership passes to a `pw_…_new`, or to ``withPipeWireDictionary(_:_:)``.
+/// Returns libpipewire's dictionary with these entries. The call of libpipewire that gets the dictionary frees it; otherwise
+/// `pw_properties_free` must be called.
 func pipeWireProperties(_ entries: [String: String]) -> UnsafeMutablePointer<pw_properties>? {
     let properties = earshot_pw_properties()
     for (key, value) in entries { pw_properties_set(properties, key, value) }
     return properties
 }
 
-/// Passes a dictionary to a call.
+/// Passes libpipewire's dictionary with these entries to a closure and returns the closure's result; nil if memory is missing.
 func withPipeWireDictionary<R>(_ entries: [String: String], _ body: (UnsafePointer<spa_dict>) -> R) -> R? {
     guard let properties = pipeWireProperties(entries) else { return nil }
     defer { pw_properties_free(properties) }
     return withUnsafePointer(to: &properties.pointee.dict, body)
 }
 
-/// Returns all entries of libpipewire's dictionary.
+/// Returns all entries of a dictionary of libpipewire.
 func pipeWireEntries(_ dictionary: UnsafePointer<spa_dict>?) -> [String: String] {
     guard let dictionary else { return [:] }
     var entries: [String: String] = [:]

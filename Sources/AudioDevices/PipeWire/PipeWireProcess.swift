@@ -5,7 +5,7 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// Handles a cycle, on the context's data thread; the argument is the ``PipeWireState``.
+/// Handles a cycle, on the context's data thread; `data` is the ``PipeWireState``.
 @_noLocks
 func pipeWireProcess(_ data: UnsafeMutableRawPointer?, _ position: UnsafeMutablePointer<spa_io_position>?) {
     guard let state = data?.assumingMemoryBound(to: PipeWireState.self), let position else { return }
@@ -32,7 +32,7 @@ func pipeWireProcess(_ data: UnsafeMutableRawPointer?, _ position: UnsafeMutable
     earshot_realtime_exit()
 }
 
-/// Gets each port's buffer, uses silence or scratch memory for ports without one, and clears the outputs.
+/// Gets each port's buffer, uses silence or scratch memory for ports without a buffer, and clears the outputs.
 @_noLocks
 private func pipeWireBuffers(_ state: UnsafeMutablePointer<PipeWireState>, _ frameCount: Int) {
     if state.pointee.inputCount > 0 { clearSamples(state.pointee.silence, frameCount) }
@@ -52,7 +52,7 @@ private func pipeWireBuffers(_ state: UnsafeMutablePointer<PipeWireState>, _ fra
 }
 
 extension UnsafeMutableRawPointer? {
-    /// Returns a port's samples in this cycle; nil for none.
+    /// Returns the memory for a port's samples in this cycle; nil if the port has no buffer.
     @_noLocks
     fileprivate func flatMapBuffer(_ frameCount: Int) -> UnsafeMutablePointer<Float>? {
         guard let port = self, let buffer = earshot_pw_dsp_buffer(port, UInt32(frameCount)) else { return nil }
@@ -88,49 +88,53 @@ private func pipeWireCall(
 
 /// Follows the driver's clock in every cycle. Returns the frames that are now known to be lost.
 ///
-/// The driver's position counts cycles in which this client was left out. Its time also reveals that the driver stopped, or that
-/// another one with an unrelated position took over. A driver's time may be that of its wake-up, so differences of less than a
-/// cycle and 5 ms are ignored.
+/// The driver's position counts cycles in which this client was left out. The driver's time also reveals that the driver stopped,
+/// or that another driver with an unrelated position took over. A driver's time may be that of its wake-up, so differences of
+/// less than a cycle plus 5 ms are ignored.
 ///
-/// The clock is the driver's own memory: a late cycle may already see the next one's. That looks as if this cycle had been lost,
-/// until the next one sees the same clock again; so a single cycle that seems lost counts one cycle later.
+/// The clock is the driver's own memory: a late cycle may already see the next cycle's clock. Then a cycle seems lost, until the
+/// next cycle sees the same clock again. So a single cycle that seems lost is counted one cycle later.
 @_noLocks
 private func pipeWireFollow(
     _ state: UnsafeMutablePointer<PipeWireState>, _ position: UnsafeMutablePointer<spa_io_position>, _ frameCount: Int,
     _ sampleRate: Double
 ) -> Int64 {
     let id = position.pointee.clock.id
-    let at = position.pointee.clock.position
+    let driverPosition = position.pointee.clock.position
     let time = Int64(truncatingIfNeeded: position.pointee.clock.nsec)
-    var known = 0.0
+    var knownLost = 0.0
     if state.pointee.isFollowing {
         // Some drivers count a cycle's frames at its start, some at its end: after a change of the quantum only the time is
         // reliable.
         let isComparable = id == state.pointee.clock && frameCount == state.pointee.quantum
-        let left = isComparable ? Double(Int64(truncatingIfNeeded: at &- state.pointee.nextPosition)) : 0
+        let missed = isComparable ? Double(Int64(truncatingIfNeeded: driverPosition &- state.pointee.nextPosition)) : 0
         let gap = Double(time &- state.pointee.nextTime) * 1e-9 * sampleRate
         let slack = Double(frameCount) + Quirks.pipeWireTimeSlack * sampleRate
-        let wasAhead = left < 0 && gap < 0 && state.pointee.seeminglyLost > 0
-        known = wasAhead ? 0 : state.pointee.seeminglyLost
-        let lost = left - gap > slack || gap - left > slack ? gap : left
+        let wasAhead = missed < 0 && gap < 0 && state.pointee.seeminglyLost > 0
+        knownLost = wasAhead ? 0 : state.pointee.seeminglyLost
+        let lost = missed - gap > slack || gap - missed > slack ? gap : missed
         state.pointee.seeminglyLost = 0
         if lost >= 1 && lost < 1e12 {
-            if lost == left && left <= Double(frameCount) { state.pointee.seeminglyLost = lost } else { known += lost }
+            if lost == missed && missed <= Double(frameCount) {
+                state.pointee.seeminglyLost = lost
+            } else {
+                knownLost += lost
+            }
         }
     }
     state.pointee.isFollowing = true
     state.pointee.clock = id
     state.pointee.quantum = frameCount
     state.pointee.clockTime = time
-    state.pointee.nextPosition = at &+ UInt64(frameCount)
+    state.pointee.nextPosition = driverPosition &+ UInt64(frameCount)
     state.pointee.nextTime = time &+ earshot_round(Double(frameCount) * 1e9 / sampleRate)
-    return earshot_round(known)
+    return earshot_round(knownLost)
 }
 
 /// Advances `sampleTime` by lost frames. Returns the cycle's nominal start.
 ///
-/// That is the driver's time, smoothed; if it is implausible (a virtual device catches up after a stop with old times), the
-/// call's.
+/// The nominal start is the smoothed time of the driver. If that time is implausible (a virtual device catches up after a stop
+/// with old times), the time of this callback is smoothed instead.
 @_noLocks
 private func pipeWireAdvance(
     _ state: UnsafeMutablePointer<PipeWireState>, _ recorder: CallbackMonitor.Recorder, _ lost: Int64, _ now: HostTime

@@ -2,7 +2,7 @@
 
 import CEarshotPipeWire
 
-/// A watched object of the server: a node, a device, metadata, or a link that this client made. Under the loop's lock.
+/// A watched object of the server: a node, a port, a device, metadata, or a link that this process made. Under the loop's lock.
 final class PipeWireProxy {
     let proxy: UnsafeMutableRawPointer
     private var removals: [() -> Void] = []
@@ -29,7 +29,7 @@ final class PipeWireProxy {
 
     private var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
-    /// Stops watching, and removes a link.
+    /// Stops watching the object. If the object is a link, it is removed.
     func destroy() {
         for removal in removals { removal() }
         earshot_pw_destroy(proxy)
@@ -41,7 +41,7 @@ final class PipeWireProxy {
         pw_registry_bind(registry, id, type, UInt32(version), 0)
     }
 
-    /// Reports a node's properties, at once and at each change.
+    /// Returns a watch that reports a node's properties, at once and at each change; nil if the node cannot be watched.
     static func node(
         _ registry: OpaquePointer, _ id: UInt32, _ onProperties: @escaping ([String: String]) -> Void
     ) -> PipeWireProxy? {
@@ -56,7 +56,7 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Reports a stream's volumes, at once and when they are set.
+    /// Returns a watch that reports a stream's volumes, at once and when they are set; nil if the stream cannot be watched.
     static func stream(
         _ registry: OpaquePointer, _ id: UInt32, _ onVolumes: @escaping (PipeWireStreams.Volumes) -> Void
     ) -> PipeWireProxy? {
@@ -72,7 +72,8 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Reports a port's latency in both directions, at once and at each change.
+    /// Returns a watch that reports a port's latencies in both directions, at once and at each change; nil if the port cannot be
+    /// watched.
     static func port(
         _ registry: OpaquePointer, _ id: UInt32, _ onLatency: @escaping (spa_latency_info) -> Void
     ) -> PipeWireProxy? {
@@ -88,7 +89,7 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Reports a device's properties, at once and at each change.
+    /// Returns a watch that reports a device's properties, at once and at each change; nil if the device cannot be watched.
     static func device(
         _ registry: OpaquePointer, _ id: UInt32, _ onProperties: @escaping ([String: String]) -> Void
     ) -> PipeWireProxy? {
@@ -103,8 +104,8 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Reports the metadata of the whole graph (subject 0) as key and value; a nil value for a removed entry, a nil key if all were
-    /// removed.
+    /// Reports the metadata of the whole graph (subject 0) as key and value; a nil value for a removed entry, a nil key if all
+    /// were removed.
     static func metadata(
         _ registry: OpaquePointer, _ id: UInt32, _ onEntry: @escaping (String?, String?) -> Void
     ) -> PipeWireProxy? {
@@ -119,7 +120,8 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Links an output port to an input port until destroyed, and reports the link's state.
+    /// Links an output port to an input port, and returns a watch that reports the link's state. The link exists until the watch
+    /// is destroyed. nil if the link cannot be requested.
     static func link(
         _ core: OpaquePointer, from output: PipeWireGraph.Port, to input: PipeWireGraph.Port,
         _ onState: @escaping (pw_link_state) -> Void
@@ -137,13 +139,13 @@ final class PipeWireProxy {
         events.version = UInt32(PW_VERSION_LINK_EVENTS)
         events.info = pipeWireLinkInfo
         let hook = PipeWireHook(events)
-        var ends = pw_proxy_events()
-        ends.version = UInt32(PW_VERSION_PROXY_EVENTS)
-        ends.error = pipeWireLinkError
-        let end = PipeWireHook(ends)
-        watch.removals += [{ hook.remove() }, { end.remove() }]
+        var proxyEvents = pw_proxy_events()
+        proxyEvents.version = UInt32(PW_VERSION_PROXY_EVENTS)
+        proxyEvents.error = pipeWireLinkError
+        let proxyHook = PipeWireHook(proxyEvents)
+        watch.removals += [{ hook.remove() }, { proxyHook.remove() }]
         earshot_pw_listen_link(proxy, hook.hook, hook.events, watch.pointer)
-        pw_proxy_add_listener(OpaquePointer(proxy), end.hook, end.events, watch.pointer)
+        pw_proxy_add_listener(OpaquePointer(proxy), proxyHook.hook, proxyHook.events, watch.pointer)
         return watch
     }
 
@@ -164,7 +166,7 @@ enum PipeWireType {
     static let link = "PipeWire:Interface:Link"
 }
 
-// Called on the loop's thread; the argument is the watch.
+// The functions below are called on the loop's thread; `data` is the watch.
 
 private func watch(_ data: UnsafeMutableRawPointer?) -> PipeWireProxy? {
     data.map { Unmanaged<PipeWireProxy>.fromOpaque($0).takeUnretainedValue() }

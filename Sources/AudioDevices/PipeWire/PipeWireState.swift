@@ -5,23 +5,24 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// The latency beyond this client's ports as the server reports it: a sum in three units.
+/// The latency beyond this client's ports of one direction, as the server reports it: the sum of parts in three units.
 struct PipeWireLatency: ~Copyable {
-    /// Thousandths of a quantum.
+    /// The part in thousandths of a quantum.
     let quanta = Atomic<Int>(0)
-    /// Frames at the graph's rate.
+    /// The part in frames at the graph's rate.
     let frames = Atomic<Int>(0)
     let nanoseconds = Atomic<Int>(0)
 
-    /// Returns the seconds, at most 10; one quantum if the server reports nothing, or 0.
+    /// Returns the latency in seconds, at most 10; one quantum if the server reports none, or no positive one.
+    /// - Parameter frameCount: the frames of the quantum.
     @_noLocks
     func seconds(frameCount: Int, sampleRate: Double) -> Double {
         let block = Double(frameCount) / sampleRate
-        let said =
+        let reported =
             Double(quanta.load(ordering: .relaxed)) * 0.001 * block
             + Double(frames.load(ordering: .relaxed)) / sampleRate
             + Double(nanoseconds.load(ordering: .relaxed)) * 1e-9
-        return said > 0 ? (said > 10 ? 10 : said) : block
+        return reported > 0 ? (reported > 10 ? 10 : reported) : block
     }
 }
 
@@ -44,16 +45,16 @@ struct PipeWireState: ~Copyable {
     let outputPorts: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     let inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
-    /// The memory of inputs without a link.
+    /// The silent samples for inputs without a link.
     let silence: UnsafeMutablePointer<Float>
-    /// The memory of outputs without a link.
+    /// The memory for the samples of outputs without a link.
     let scratch: UnsafeMutablePointer<Float>
 
     let gate = Atomic<Int>(Gate.closed)
     let hasFailed = Atomic<Bool>(false)
-    /// The frames of the last cycle.
+    /// The number of frames in the last cycle.
     let frameCount = Atomic<Int>(0)
-    /// The rate of the last cycle in hertz.
+    /// The graph's sample rate in the last cycle, in hertz.
     let graphRate = Atomic<Int>(0)
     let cycleCount = Atomic<Int>(0)
     /// The time since which the graph has had another rate than this client, in nanoseconds of ``HostTime``; 0 while it has not.
@@ -63,7 +64,7 @@ struct PipeWireState: ~Copyable {
     let inputLatency = PipeWireLatency()
     let outputLatency = PipeWireLatency()
 
-    // From here on: the control thread's until the gate opens, then the data thread's.
+    // The variables below belong to the control thread until the gate opens, and then to the data thread.
     var sampleRate = 48_000.0
     var recorder: CallbackMonitor.Recorder?
     var callback: RenderCallback?
@@ -71,14 +72,14 @@ struct PipeWireState: ~Copyable {
     var sampleTime: Int64 = 0
     var loop = DelayLockedLoop(sampleRate: 48_000)
 
-    // The data thread's; the control thread's while there is no filter.
+    // The variables below belong to the data thread, and to the control thread while there is no filter.
     var isFollowing = false
     var clock: UInt32 = 0  // the driver whose clock the last cycle ran on
-    var quantum = 0  // the last cycle's
-    var clockTime: Int64 = 0  // its time then
-    var nextPosition: UInt64 = 0  // its position and time where the next cycle should begin
-    var nextTime: Int64 = 0
-    var seeminglyLost = 0.0  // frames
+    var quantum = 0  // the frames of the last cycle
+    var clockTime: Int64 = 0  // the driver's time in the last cycle, nanoseconds
+    var nextPosition: UInt64 = 0  // the driver's position at which the next cycle should begin, frames
+    var nextTime: Int64 = 0  // the driver's time at which the next cycle should begin, nanoseconds
+    var seeminglyLost = 0.0  // the frames of a cycle that seems lost, counted one cycle later
 
     init(inputCount: Int, outputCount: Int) {
         self.inputCount = inputCount
@@ -106,7 +107,7 @@ struct PipeWireState: ~Copyable {
     }
 }
 
-/// The owner's view of a ``PipeWireState``.
+/// The pointer by which a ``PipeWireClient`` owns its ``PipeWireState``.
 struct PipeWireMemory: @unchecked Sendable {  // each field's thread is named at the field
     let state: UnsafeMutablePointer<PipeWireState>
 
@@ -115,7 +116,8 @@ struct PipeWireMemory: @unchecked Sendable {  // each field's thread is named at
         state.initialize(to: PipeWireState(inputCount: inputCount, outputCount: outputCount))
     }
 
-    /// Closes the gate: when it returns the callback does not run and will not. Waits for a running callback, without the server.
+    /// Closes the gate, and waits for a running callback, but not for the server. When this method returns, no callback runs, and
+    /// none will come until the gate is opened again.
     func closeGate() {
         while true {
             let (isClosed, gate) = state.pointee.gate.compareExchange(

@@ -5,15 +5,16 @@ import EarshotAudioBase
 
 /// Lowers and restores the volume of other programs. Under the loop's lock.
 ///
-/// It sets a stream's soft volumes, which neither the user nor the session manager stores: should this program crash, only the
-/// streams playing at that time stay quiet. When the user, or the session manager, sets a stream's volume or mutes it, its soft
-/// volumes are replaced; they are set again from the user's. Lower soft volumes of another program are not changed.
+/// This class sets a stream's soft volumes, which the session manager does not store: should this program crash, only the streams
+/// that play at that time stay quiet. When the user or the session manager sets a stream's volume or mutes the stream, its soft
+/// volumes are replaced; they are then set again, computed from the user's volumes. If another program has set lower soft
+/// volumes, they are not changed.
 final class PipeWireStreams {
-    /// The volumes by channel.
+    /// The volumes of a stream's channels; 1 is full volume.
     struct Volumes: Hashable {
-        /// The volume that the user sees.
+        /// The volumes that the user sees, by channel.
         var user: [Float] = []
-        /// The effective volume, or the one before the user's change.
+        /// The effective volumes by channel, or those before the user's latest change.
         var soft: [Float] = []
         var isMuted = false
     }
@@ -26,9 +27,9 @@ final class PipeWireStreams {
 
     /// Time limits in seconds.
     private enum Limit {
-        /// The time in which a report of unchanged volumes is the echo of this program's change.
+        /// The time after this program's change in which a report of unchanged volumes is the answer to that change.
         static let echo = 0.1
-        /// The time after which a new stream's volumes are set again, because its session manager restores them meanwhile.
+        /// The time after which a new stream's volumes are set again, because the session manager restores them meanwhile.
         static let settling = 0.3
     }
 
@@ -40,10 +41,10 @@ final class PipeWireStreams {
 
     init(_ loop: PipeWireLoop) { main = loop.main }
 
-    /// The factor for each stream.
+    /// The factor for the volume of each stream: the lowest of the gains, or 1 without a gain.
     var gain: Float { gains.values.min() ?? 1 }
 
-    /// Adds a gain.
+    /// Adds a gain, a factor from 0 to 1. Call ``update(_:_:)`` afterwards.
     /// - Returns: the number for ``removeGain(_:)``.
     func addGain(_ gain: Float) -> Int {
         count += 1
@@ -53,8 +54,8 @@ final class PipeWireStreams {
 
     func removeGain(_ number: Int) { gains[number] = nil }
 
-    /// Updates streams after a change of ``gain``, or for a new stream.
-    /// - Parameter others: the streams to update.
+    /// Sets the volumes of all watched streams after a change of ``gain``. Unless the gain is 1, begins to watch the others too.
+    /// - Parameter others: the numbers of all streams of other programs.
     func update(_ registry: OpaquePointer?, _ others: [UInt32]) {
         for id in streams.keys { apply(to: id) }
         guard gain != 1, let registry else { return }
@@ -76,7 +77,7 @@ final class PipeWireStreams {
         timer = nil
     }
 
-    /// Handles the timer.
+    /// Sets the volumes again when the timer ends, after new streams have settled.
     fileprivate func settle() {
         guard gain != 1 else { return }
         for id in streams.keys { apply(to: id) }
@@ -97,9 +98,9 @@ final class PipeWireStreams {
         streams[id]?.volumes = new
         guard gain != 1 else { return }
         if old.user != new.user || old.isMuted != new.isMuted { return apply(to: id) }
-        let ratios = zip(new.soft, new.user.map { $0 * gain }).map { $0 - $1 }
-        let isLower = ratios.contains { $0 < -1e-6 }
-        let isRaised = old.soft != new.soft && ratios.contains { $0 > 1e-6 }
+        let differences = zip(new.soft, new.user.map { $0 * gain }).map { $0 - $1 }
+        let isLower = differences.contains { $0 < -1e-6 }
+        let isRaised = old.soft != new.soft && differences.contains { $0 > 1e-6 }
         let isEcho = HostTime.now().seconds(since: stream.setAt) < Limit.echo
         if isRaised || !isEcho && !isLower { apply(to: id) }
     }
@@ -112,7 +113,7 @@ final class PipeWireStreams {
     }
 }
 
-// Called on the loop's thread; the argument is the streams.
+// Called on the loop's thread; `data` is the `PipeWireStreams` object.
 private func pipeWireSettle(_ data: UnsafeMutableRawPointer?, _ expirations: UInt64) {
     data.map { Unmanaged<PipeWireStreams>.fromOpaque($0).takeUnretainedValue() }?.settle()
 }

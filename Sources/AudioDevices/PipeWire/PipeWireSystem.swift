@@ -2,14 +2,14 @@
 
 import EarshotAudioBase
 
-/// The devices of a PipeWire server, by its own protocol.
+/// A sound system with the devices of a PipeWire server, reached by PipeWire's own protocol.
 ///
-/// It has a thread and a connection, and two more for each open device. While no server answers it tries four times a second. A
-/// session manager (wireplumber) names the defaults; without one there are none.
+/// It has a connection to the server, and a further connection for each open device, all on one loop. While no server answers, it
+/// tries to connect four times a second. A session manager (wireplumber) names the default devices; without one there are none.
 package final class PipeWireSystem: AudioDucking {
     let hub: PipeWireHub
 
-    /// Connects. Returns when the list is complete, or after at most a second.
+    /// Connects to the server. Returns when the list of devices is complete, or after at most a second.
     /// - Parameter remote: the server's socket: a path, or a name in `PIPEWIRE_RUNTIME_DIR` or `XDG_RUNTIME_DIR`, and then in
     ///   `/run/pipewire`; nil for the session's own, which is `PIPEWIRE_REMOTE`'s or `pipewire-0`.
     /// - Throws: ``AudioDeviceError/noThread(code:)``, ``AudioDeviceError/callFailed(_:call:code:)``. A missing server is not
@@ -28,17 +28,18 @@ package final class PipeWireSystem: AudioDucking {
         hub.loop.locked { hub.removeUser() }
     }
 
-    /// PipeWire.
+    /// The kind of sound system: PipeWire.
     package var backend: AudioBackend { .pipewire }
     /// Sinks and sources, and then the sinks' monitors as inputs with the id `NAME.monitor`, which are never defaults. Programs'
     /// streams, and wireplumber's stand-in for a missing loudspeaker (`auto_null`), are left out.
     package var registry: AudioDeviceRegistry { hub.registry }
-    /// ``AudioDeviceError/noServer(_:server:onPipeWire:)`` while no server answers, and
-    /// ``AudioDeviceError/otherUsersServer(_:socket:owner:)`` if its socket is another user's.
+    /// ``AudioDeviceError/noServer(_:server:onPipeWire:)`` while no server answers,
+    /// ``AudioDeviceError/otherUsersServer(_:socket:owner:)`` if its socket is another user's, or
+    /// ``AudioDeviceError/callFailed(_:call:code:)``; nil while the server's devices are known.
     package var failure: AudioDeviceError? { hub.failure }
 
-    /// Lowers the volume of every other program's streams, including later ones and those of a restarted server, until the result
-    /// is ended, which takes a moment, or released. Any thread except the render thread.
+    /// Lowers the volume of every other program's streams, including later ones and those of a restarted server, until the
+    /// returned ``Ducking`` is ended, which takes a moment, or released. Any thread except the render thread.
     ///
     /// The volumes that users see and set stay. Programs that use JACK's protocol on PipeWire have no volume, and are not
     /// changed. Should this program be killed, the streams playing at that time stay quiet until they end or their volume is
@@ -59,16 +60,18 @@ package final class PipeWireSystem: AudioDucking {
         }
     }
 
-    /// Joins the graph with ports linked to the devices', and returns when it runs. From then on the devices are in use, with
-    /// silence until the start.
+    /// Joins the graph with ports that are linked to the devices' ports, and returns when the graph runs them. From then on the
+    /// devices are in use, with silence until the start.
     ///
-    /// Devices of different clocks need nothing: the server resamples the one that does not drive. The id `NAME.monitor` captures
-    /// what a sink plays. PipeWire has no exclusive use of a device by a filter: ``AudioDeviceRequest/isExclusive`` is passed on
-    /// as `node.exclusive`, which wireplumber applies only to streams that it links itself, so other programs are still mixed in.
+    /// The server itself compensates different clocks: it resamples a device that does not drive the graph. The id `NAME.monitor`
+    /// captures what a sink plays. PipeWire has no exclusive use of a device by a filter: ``AudioDeviceRequest/isExclusive`` is
+    /// passed on as `node.exclusive`, which wireplumber applies only to streams that it links itself, so other programs are still
+    /// mixed in.
     /// - Throws: ``failure``, ``AudioDeviceError/noDevice(name:near:)``, ``AudioDeviceError/noDefaultDevice(_:)``,
-    ///   ``AudioDeviceError/unsupportedFormat(detail:)``, ``AudioDeviceError/deviceGone(name:)`` if it disappeared meanwhile,
-    ///   ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)`` if the graph does not run or a
-    ///   device does not answer, ``AudioDeviceError/serverGone(_:reason:)``, ``AudioDeviceError/callFailed(_:call:code:)``.
+    ///   ``AudioDeviceError/unsupportedFormat(detail:)``, ``AudioDeviceError/deviceGone(name:)`` if a device disappeared
+    ///   meanwhile, ``AudioDeviceError/portFailed(name:)``, ``AudioDeviceError/stalled(device:seconds:)`` if the graph does not
+    ///   run or a device does not answer, ``AudioDeviceError/serverGone(_:reason:)``,
+    ///   ``AudioDeviceError/callFailed(_:call:code:)``.
     package func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         let request = try request.validated()
         if request.input == .none && request.output == .none {
@@ -96,7 +99,7 @@ package final class PipeWireSystem: AudioDucking {
 }
 
 extension PipeWireHub {
-    /// Returns the node of a request's side; nil if it is left out. Under the lock.
+    /// Returns the device of a request's side; nil if the side is left out or there is no default. Under the lock.
     func target(
         _ side: AudioDeviceRequest.Side, _ direction: AudioDirection
     ) throws(AudioDeviceError) -> PipeWireClient.Target? {

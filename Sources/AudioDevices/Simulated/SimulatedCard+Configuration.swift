@@ -7,24 +7,24 @@ extension SimulatedCard {
     public struct Configuration: Sendable {
         /// The nominal rate in hertz; 8,000 to 384,000.
         public var sampleRate: Double
-        /// The frames of a call; 1 to 8,192.
+        /// The number of frames in each callback, 1 to 8,192.
         public var blockFrameCount: Int
-        /// The frames of successive calls, repeated; empty if all have ``blockFrameCount``.
+        /// The numbers of frames in successive callbacks, as a repeated pattern; empty if all have ``blockFrameCount`` frames.
         public var blockFrameCounts: [Int] = []
-        /// The input channels, 0 to 32.
+        /// The number of the card's input channels, 0 to 32.
         public var inputChannelCount: Int
-        /// The output channels, 0 to 32.
+        /// The number of the card's output channels, 0 to 32.
         public var outputChannelCount: Int
         /// The card's channel, from 0, for each of a cycle's inputs; nil for the card's order. A missing channel is silent.
         public var inputChannelMap: [Int]?
         /// The card's channels, from 0, for each of a cycle's outputs; nil for the card's order. Missing channels are not heard.
         public var outputChannelMap: [[Int]]?
-        /// The speed of its crystal relative to `CLOCK_MONOTONIC` in parts per million; −10,000 to 10,000.
+        /// The parts per million by which the card's crystal is faster than `CLOCK_MONOTONIC`; −10,000 to 10,000.
         public var driftPPM: Double
-        /// The deviation of its calls from their due times. With jitter a cycle's host time is estimated by a
+        /// The deviation of the card's callbacks from their due times. With jitter a cycle's host time is estimated by a
         /// ``DelayLockedLoop``.
         public var jitter = Jitter.none
-        /// The seed of the jitter: the same seed gives the same calls.
+        /// The seed of the jitter: the same seed gives the same deviations.
         public var seed: UInt64 = 1
         /// The scripted events, in any order.
         public var script: [Event] = []
@@ -32,7 +32,7 @@ extension SimulatedCard {
         /// the card has inputs. The card retains the ring and is its only reader.
         public var source: AudioRing?
         /// The loudspeaker's sound. The ring has at most as many channels as the card has outputs. The card retains the ring and
-        /// is its only writer. A block that does not fit becomes a gap.
+        /// is its only writer. A block that does not fit becomes a gap in the ring.
         public var sink: AudioRing?
 
         /// Creates a configuration; by default of one input, one output and a perfect crystal.
@@ -49,9 +49,9 @@ extension SimulatedCard {
             self.sink = sink
         }
 
-        /// The rate in hertz on `CLOCK_MONOTONIC`, with the initial drift.
+        /// The sample rate in hertz by `CLOCK_MONOTONIC`, with the initial drift.
         package var trueSampleRate: Double { sampleRate * (1 + driftPPM * 1e-6) }
-        /// The maximum frames of a call.
+        /// The maximum number of frames in a callback.
         package var longestBlock: Int { blockFrameCounts.max() ?? blockFrameCount }
 
         func validate() throws(AudioDeviceError) {

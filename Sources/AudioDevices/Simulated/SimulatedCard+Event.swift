@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SimulatedCard {
-    /// An event of a card; times are seconds on the machine's clock since its start.
+    /// An event of a card. Times are seconds on the machine's clock since the card's start.
     public enum Event: Hashable, Sendable {
-        /// It does not call for a while but keeps counting: `sampleTime` jumps over the missed frames.
+        /// The card makes no callbacks for a while but keeps counting: `sampleTime` jumps over the missed frames.
         case stall(at: Double, for: Double)
         /// The machine with the card is suspended for a while: the clock jumps, `sampleTime` does not.
         case suspend(at: Double, for: Double)
-        /// From this time on its crystal is fast by these parts per million.
+        /// From this time on the card's crystal is fast by these parts per million; slow if they are negative.
         case drift(at: Double, ppm: Double)
-        /// It is unplugged and, with a length, replugged after it if a ``SimulatedSystem`` lists it.
+        /// The card is unplugged. With a length, it is replugged after this time if a ``SimulatedSystem`` lists it.
         case vanish(at: Double, for: Double? = nil)
 
-        /// The beginning in seconds since the card's start.
+        /// The beginning of the event in seconds since the card's start.
         package var time: Double {
             switch self {
             case .stall(let at, _), .suspend(let at, _), .drift(let at, _), .vanish(let at, _): at
@@ -27,7 +27,7 @@ extension SimulatedCard {
             }
         }
 
-        /// Returns the remainder of the event after `elapsed` seconds; nil when it is over.
+        /// Returns the event with times counted from `elapsed` seconds after the card's start; nil if the event is over.
         func remaining(after elapsed: Double) -> Event? {
             let start = max(0, time - elapsed)
             let length = min(length, time + length - elapsed)
@@ -36,7 +36,7 @@ extension SimulatedCard {
             case .stall: return .stall(at: start, for: length)
             case .suspend: return .suspend(at: start, for: length)
             case .drift(_, let ppm): return .drift(at: start, ppm: ppm)
-            // A later opening finds a card that was replugged.
+            // A removal that has begun is over, since a device can be opened again only after the card was replugged.
             case .vanish(let at, let length): return at > elapsed ? .vanish(at: start, for: length) : nil
             }
         }
@@ -58,12 +58,12 @@ extension SimulatedCard {
         }
     }
 
-    /// The deviation of each call from its due time.
+    /// The deviation of each callback from its due time.
     public enum Jitter: Hashable, Sendable {
         case none
-        /// Early or late by at most these seconds.
+        /// Callbacks are early or late by at most these seconds, equally distributed.
         case uniform(Double)
-        /// Late by these seconds on average.
+        /// Callbacks are late by these seconds on average, exponentially distributed.
         case exponential(mean: Double)
 
         func validate() throws(AudioDeviceError) {

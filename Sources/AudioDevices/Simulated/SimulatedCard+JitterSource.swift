@@ -9,14 +9,14 @@ extension SimulatedCard {
         let isNone: Bool
         private let quantiles: UnsafeMutablePointer<Double>
         private var random: SeededRandom
-        private static let count = 4_096
+        private static let quantileCount = 4_096
 
         init(_ jitter: Jitter, seed: UInt64) {
             random = SeededRandom(seed: seed)
             isNone = jitter == .none
-            quantiles = .allocate(capacity: Self.count)
-            for i in 0..<Self.count {
-                let p = (Double(i) + 0.5) / Double(Self.count)
+            quantiles = .allocate(capacity: Self.quantileCount)
+            for i in 0..<Self.quantileCount {
+                let p = (Double(i) + 0.5) / Double(Self.quantileCount)
                 switch jitter {
                 case .none: quantiles[i] = 0
                 case .uniform(let bound): quantiles[i] = bound * (2 * p - 1)

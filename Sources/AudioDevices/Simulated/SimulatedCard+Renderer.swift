@@ -5,24 +5,24 @@ import EarshotAudioBase
 import Synchronization
 
 extension SimulatedCard {
-    /// The state of a cycle, in memory that does not move.
+    /// The state of a card's cycles, in memory that does not move.
     struct State: ~Copyable {
         let recorder: CallbackMonitor.Recorder
         let wiring: Wiring.View
         let timeline: Timeline
         let source: AudioRing.Reader?
         let sink: AudioRing.Writer?
-        let blocks: UnsafeMutablePointer<Int>
+        let blocks: UnsafeMutablePointer<Int>  // the frames of each block of the repeated pattern
         let blockCount: Int
         let longestBlock: Int
         let sampleRate: Double
         let startTime = Atomic<Int64>(.min)
         let starved = Atomic<Int>(0)
         var hasRings = true
-        var ringSlack = RingMarks(source: 0, sink: 0)  // by which the rings are off their frames' times
-        var block = 0  // of `blocks`: the one that is due next, or runs
-        var sampleTime: Int64 = 0  // of its first frame
-        var offset = 0.0  // of its call, in seconds
+        var ringSlack = RingMarks(source: 0, sink: 0)  // nanoseconds by which the rings are off their frames' times
+        var block = 0  // the index in `blocks` of the block that is due next, or runs
+        var sampleTime: Int64 = 0  // the card's frame counter at that block's first frame
+        var offset = 0.0  // seconds from that block's due time to its callback
         var jitter: JitterSource
         var loop: DelayLockedLoop
 
@@ -31,12 +31,12 @@ extension SimulatedCard {
             self.wiring = wiring
             source = configuration.source?.reader
             sink = configuration.sink?.writer
-            let blocks =
+            let blockFrameCounts =
                 configuration.blockFrameCounts.isEmpty
                 ? [configuration.blockFrameCount] : configuration.blockFrameCounts
-            self.blocks = .allocate(capacity: blocks.count)
-            self.blocks.initialize(from: blocks, count: blocks.count)
-            blockCount = blocks.count
+            self.blocks = .allocate(capacity: blockFrameCounts.count)
+            self.blocks.initialize(from: blockFrameCounts, count: blockFrameCounts.count)
+            blockCount = blockFrameCounts.count
             longestBlock = configuration.longestBlock
             sampleRate = configuration.sampleRate
             timeline = Timeline(
@@ -67,11 +67,11 @@ extension SimulatedCard {
             state.deallocate()
         }
 
-        /// Sets T0 and starts the calls and the script.
+        /// Starts the callbacks and the script; `time` is the T0 of ``SimulatedCard``.
         @_noLocks
         package func start(at time: HostTime) { start(at: time, usingRings: true, RingMarks()) }
 
-        /// - Parameter left: the positions at which another device left the rings.
+        /// - Parameter left: the positions at which the previous device on the card left the rings.
         @_noLocks
         func start(at time: HostTime, usingRings: Bool, _ left: RingMarks) {
             state.pointee.hasRings = usingRings
@@ -83,8 +83,8 @@ extension SimulatedCard {
             if usingRings { catchUp(left) }
         }
 
-        /// The time of the next call: its due time with jitter, and not before the end of a stall. A card that has vanished by
-        /// then does not call.
+        /// The time of the next callback: its due time with jitter, and not before the end of a stall. A card that has vanished
+        /// by then makes no callback.
         package var nextCallTime: HostTime {
             @_noLocks get {
                 let start = state.pointee.startTime.load(ordering: .relaxed)
@@ -102,8 +102,8 @@ extension SimulatedCard {
             }
         }
 
-        /// Skips the periods that can no longer be served, and returns the block of the latest that can.
-        /// - Parameter now: not before ``nextCallTime``.
+        /// Skips the periods that can no longer be served, and returns the cycle of the first period that can.
+        /// - Parameter now: the present time, not before ``nextCallTime``.
         @_noLocks
         package func beginCycle(at now: HostTime) -> IOCycle {
             if now >= nextDueTime {
@@ -124,7 +124,7 @@ extension SimulatedCard {
                 input: state.pointee.wiring.input, output: state.pointee.wiring.output)
         }
 
-        /// Plays the rendered block, or silence if it is too late.
+        /// Ends a cycle: plays the rendered block, or silence if the block is too late.
         @_noLocks
         package func endCycle(at now: HostTime) {
             state.pointee.recorder.end(now: now)
@@ -151,7 +151,7 @@ extension SimulatedCard {
             earshot_realtime_exit()
         }
 
-        /// Returns the time at which a frame passes the input converter.
+        /// Returns the time at which a frame of the card's counter passes the input converter.
         @_noLocks
         func time(ofFrame frame: Int64) -> HostTime {
             HostTime(nanoseconds: state.pointee.startTime.load(ordering: .relaxed))
@@ -182,7 +182,7 @@ extension SimulatedCard {
             if state.pointee.block == state.pointee.blockCount { state.pointee.block = 0 }
         }
 
-        /// Skips each call whose successor is already due.
+        /// Skips each period whose successor is already due.
         @_noLocks
         private func skipPeriods(until now: HostTime) {
             while now >= nextDueTime {

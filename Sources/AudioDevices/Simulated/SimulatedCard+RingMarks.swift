@@ -4,8 +4,8 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension SimulatedCard {
-    /// The positions at which a device left its card's rings: the time at which the next frame of each passes its converter, in
-    /// nanoseconds of the machine's clock; none before the first start.
+    /// The positions at which a device left its card's two rings: for each ring the time at which its next frame passes the
+    /// converter, in nanoseconds of the machine's clock; `Int64.min` before the first start.
     struct RingMarks: BitwiseCopyable, Sendable {
         var source: Int64
         var sink: Int64
@@ -28,8 +28,8 @@ extension SimulatedCard.Renderer {
             sink: time(ofFrame: played).nanoseconds &- state.pointee.ringSlack.sink)
     }
 
-    /// Drops from the rings the frames that passed since the last call, so that frames keep their times. The next call
-    /// compensates the rounding error, which is less than a frame.
+    /// Skips the frames that passed while no device used the rings, so that later frames keep their times: drops them from the
+    /// source, and makes a gap in the sink. The rounding error, less than a frame, is compensated the next time.
     @_noLocks
     func catchUp(_ left: SimulatedCard.RingMarks) {
         state.pointee.ringSlack = SimulatedCard.RingMarks(source: 0, sink: 0)
@@ -54,20 +54,20 @@ extension SimulatedCard.Renderer {
         return count > 0 ? count : 0
     }
 
-    /// Drops frames. Those that the full source lost itself meanwhile are included.
+    /// Drops this many frames from the source. Frames that the source lost itself because it was full are included.
     @_noLocks
     private func discard(_ frameCount: Int) {
         let input = state.pointee.wiring.captured
         guard input.count > 0, let source = state.pointee.source else { return }
-        var left = frameCount
+        var remaining = frameCount
         var position = -1
-        while left > 0 {
+        while remaining > 0 {
             let slice = source.read(
-                input, frameCount: left < state.pointee.longestBlock ? left : state.pointee.longestBlock)
+                input, frameCount: remaining < state.pointee.longestBlock ? remaining : state.pointee.longestBlock)
             if slice.frameCount == 0 { return }
-            if position >= 0 { left &-= slice.position &- position }
+            if position >= 0 { remaining &-= slice.position &- position }
             position = slice.position &+ slice.frameCount
-            left &-= slice.frameCount
+            remaining &-= slice.frameCount
         }
     }
 }

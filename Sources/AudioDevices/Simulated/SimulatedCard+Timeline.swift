@@ -4,7 +4,8 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension SimulatedCard {
-    /// A script, prepared for the render thread: the time at which each frame passes the converters, and the times without calls.
+    /// A script, prepared for the render thread: the time at which each frame passes the input converter, and the times without
+    /// callbacks.
     struct Timeline: @unchecked Sendable {  // written by `init` only
         private struct Segment: BitwiseCopyable {
             var frame: Double
@@ -16,7 +17,7 @@ extension SimulatedCard {
             var end: Int64
         }
 
-        /// The nanoseconds after the start at which the card vanishes; `.max` if it does not.
+        /// The nanoseconds after the card's start at which the card vanishes; `.max` if it does not.
         let vanishing: Int64
         private let segments: UnsafeMutablePointer<Segment>
         private let stalls: UnsafeMutablePointer<Stall>
@@ -61,16 +62,18 @@ extension SimulatedCard {
 
         private static func nanoseconds(_ seconds: Double) -> Int64 { Int64(seconds * 1e9) }
 
-        /// Returns the seconds from the start to a frame, always computed from the start, so that no error accumulates.
+        /// Returns the seconds from the card's start until a frame passes the input converter. They are always computed from the
+        /// start, so that no error accumulates.
         @_noLocks
         func seconds(atFrame frame: Double) -> Double {
-            var at = segmentCount &- 1
-            while at > 0, segments[at].frame >= frame { at &-= 1 }
-            let segment = segments[at]
+            var index = segmentCount &- 1
+            while index > 0, segments[index].frame >= frame { index &-= 1 }
+            let segment = segments[index]
             return segment.seconds + (frame - segment.frame) / segment.rate
         }
 
-        /// Returns the actual time of a call due at `time`, in nanoseconds after the start: not during a stall.
+        /// Returns the actual time of a callback that is due at `time`: the same time, or the end of a stall. Times are
+        /// nanoseconds after the card's start.
         @_noLocks
         func callTime(_ time: Int64) -> Int64 {
             var time = time

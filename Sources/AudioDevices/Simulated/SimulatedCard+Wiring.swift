@@ -3,9 +3,9 @@
 import EarshotAudioBase
 
 extension SimulatedCard {
-    /// The mapping between the card's channels and the cycle's.
+    /// The mapping between the card's channels and the cycle's channels.
     final class Wiring: @unchecked Sendable {  // written by `init` only, but for samples, which the driving thread uses
-        /// The render thread's view.
+        /// The mapping as the render thread uses it.
         struct View: @unchecked Sendable {  // memory that the wiring owns
             /// The channels of the card's converters.
             let captured: Channels
@@ -14,10 +14,10 @@ extension SimulatedCard {
             /// The cycle's buffers.
             let input: Channels
             let output: Channels
-            /// The card's channel for each of the cycle's outputs; none if `played` is `output`.
+            /// Pairs of a cycle's output and a card's channel that plays it; not used if ``isDirect``.
             let routes: UnsafeMutablePointer<(from: Int, to: Int)>
             let routeCount: Int
-            let isDirect: Bool
+            let isDirect: Bool  // true if `played` is `output`: output n is played on the card's channel n
         }
 
         let view: View
@@ -65,7 +65,7 @@ extension SimulatedCard {
 }
 
 extension SimulatedCard.Wiring.View {
-    /// Adds the rendered outputs of each of the card's channels.
+    /// Mixes the cycle's outputs into the card's channels on which they are played.
     @_noLocks
     func mix(_ frameCount: Int) {
         guard !isDirect else { return }

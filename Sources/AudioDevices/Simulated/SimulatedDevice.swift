@@ -4,11 +4,11 @@ import CEarshotRealtime
 import EarshotAudioBase
 import Synchronization
 
-/// A ``SimulatedCard`` in real time, driven by its own thread with SCHED_FIFO at priority 70.
+/// A ``SimulatedCard`` in real time, driven by a thread of this device with SCHED_FIFO at priority 70.
 ///
 /// Without real-time scheduling the thread runs normally, and ``realTimePriority`` is nil.
 public final class SimulatedDevice: AudioDevice {
-    /// The name for the user.
+    /// The device's name, as shown to users.
     public let name: String
     /// The driven card, with its counters and the times of its converters.
     public let card: SimulatedCard
@@ -19,7 +19,7 @@ public final class SimulatedDevice: AudioDevice {
     private let thread = Mutex<pthread_t?>(nil)
     private let reason = Mutex<AudioDeviceError?>(nil)
 
-    /// - Parameter monitor: records the calls; nil for a new one.
+    /// - Parameter monitor: records the callbacks; nil for a new monitor.
     /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)``.
     public convenience init(
         _ configuration: SimulatedCard.Configuration, name: String = "simulated", monitor: CallbackMonitor? = nil
@@ -44,7 +44,7 @@ public final class SimulatedDevice: AudioDevice {
 
     /// The nominal rate in hertz.
     public var sampleRate: Double { card.configuration.sampleRate }
-    /// The frames of every call, or of the longest if they vary.
+    /// The number of frames in each callback, or in the longest if they vary.
     public var blockFrameCount: Int { card.configuration.longestBlock }
     /// The number of buffers in each cycle's `input`.
     public var inputChannelCount: Int {
@@ -54,20 +54,20 @@ public final class SimulatedDevice: AudioDevice {
     public var outputChannelCount: Int {
         card.configuration.outputChannelMap?.count ?? card.configuration.outputChannelCount
     }
-    /// One block, in seconds.
+    /// The seconds of ``blockFrameCount`` frames.
     public var inputLatency: Double { Double(blockFrameCount) / sampleRate }
-    /// One block, in seconds.
+    /// The seconds of ``blockFrameCount`` frames.
     public var outputLatency: Double { Double(blockFrameCount) / sampleRate }
-    /// Records the times of calls, and the xruns.
+    /// Records the callbacks' times, and the xruns.
     public var monitor: CallbackMonitor { card.monitor }
     /// ``AudioDeviceError/deviceGone(name:)`` after the card vanished, or the error of its system.
     public var failure: AudioDeviceError? { reason.withLock { $0 } ?? (hasVanished ? .deviceGone(name: name) : nil) }
-    /// 70 while started, or nil if the system denied real-time scheduling.
+    /// 70 while the device is started; nil while it is not, or if real-time scheduling was denied.
     public var realTimePriority: Int? {
         memory.shared.pointee.phase.load(ordering: .acquiring) == Phase.realTime ? Self.priority : nil
     }
 
-    /// Starts the thread; T0 is some milliseconds later.
+    /// Starts the thread. The card starts some milliseconds later: the T0 of ``SimulatedCard``.
     /// - Throws: ``AudioDeviceError/alreadyRunning``, ``AudioDeviceError/noThread(code:)``, and ``failure``.
     public func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         if let failure { throw failure }
@@ -105,7 +105,7 @@ public final class SimulatedDevice: AudioDevice {
         }
     }
 
-    /// Fails the device: no call comes after a running one. Any thread; only the first reason is kept.
+    /// Fails the device: after a running callback no other comes. Any thread; only the first reason is kept.
     func fail(_ error: AudioDeviceError) {
         reason.withLock { $0 = $0 ?? error }
         memory.shared.pointee.isRemoved.store(true, ordering: .releasing)
@@ -126,7 +126,7 @@ extension SimulatedDevice {
     struct Shared: ~Copyable {
         let renderer: SimulatedCard.Renderer
         var callback: RenderCallback?  // set before the thread starts
-        var rings: SimulatedCard.RingMarks?  // likewise; nil where another device has them
+        var rings: SimulatedCard.RingMarks?  // set before the thread starts; nil if another device has the card's rings
         let phase = Atomic<Int>(Phase.stopping)
         let isRemoved = Atomic<Bool>(false)
         let hasVanished = Atomic<Bool>(false)

@@ -36,7 +36,7 @@ extension SimulatedSystem {
                 configuration: configuration, isExclusive: isExclusive)
         }
 
-        /// Returns the configuration of a device on this card for a request.
+        /// Returns the configuration of a device on this card for a request, with these numbers of inputs and outputs.
         func configuration(
             for request: AudioDeviceRequest, inputs: Int, outputs: Int
         ) throws(AudioDeviceError) -> SimulatedCard.Configuration {

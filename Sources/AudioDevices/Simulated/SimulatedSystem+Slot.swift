@@ -18,8 +18,8 @@ extension SimulatedSystem {
             self.onFirstStart = onFirstStart
         }
 
-        /// Takes a card's rings for one device; others get silence.
-        /// - Returns: the positions at which they were left; nil if another device has them.
+        /// Takes the card's rings for one device; other devices then get silence.
+        /// - Returns: the positions at which the rings were left; nil if another device has the rings.
         func takeRings() -> SimulatedCard.RingMarks? {
             rings.withLock { rings in
                 guard !rings.areTaken else { return nil }
@@ -32,7 +32,7 @@ extension SimulatedSystem {
             rings.withLock { $0 = Rings(areTaken: false, marks: marks) }
         }
 
-        /// Notes a start: the script is played once, from the first start on.
+        /// Notes the start of a device on the card. The card's script is played once, from the first start on.
         func noteStart(_ time: HostTime) {
             let isFirst = firstStart.withLock { first in
                 guard first == nil else { return false }
@@ -42,7 +42,7 @@ extension SimulatedSystem {
             if isFirst { onFirstStart(self, time) }
         }
 
-        /// Returns the remaining events of a script for a device that is opened now.
+        /// Returns the remaining events of the card's script for a device that is opened now.
         func remaining(of script: [SimulatedCard.Event]) -> [SimulatedCard.Event] {
             guard let start = firstStart.withLock({ $0 }) else { return script }
             let elapsed = HostTime.now().seconds(since: start)

@@ -5,9 +5,9 @@ import Synchronization
 
 /// Sound cards in this process, which can be plugged, unplugged, occupied and broken, without hardware or a server.
 ///
-/// Two devices on one card have separate clocks; the card's rings belong to the one started first. A later one continues in them
-/// as if it had never been away: what passed meanwhile is discarded from the source and a gap in the sink, so
-/// ``SimulatedCard/firstInputFrameTime`` of the first card is right for all.
+/// Two devices on one card have separate clocks. The device that starts first has the card's rings until it stops. The next
+/// device continues in the rings as if there had been no pause: frames of the pause are discarded from the source and are a gap
+/// in the sink. So ``SimulatedCard/firstInputFrameTime`` of the first device is right for all frames of the rings.
 public final class SimulatedSystem: AudioSystem {
     /// The current devices and their changes.
     public let registry = AudioDeviceRegistry()
@@ -35,7 +35,7 @@ public final class SimulatedSystem: AudioSystem {
 
     private let state: Mutex<State>
 
-    /// Creates a system with cards; the defaults are those marked so, or else the first suitable ones.
+    /// Creates a system with cards. The defaults are the cards that are marked as such, or else the first suitable ones.
     public init(_ cards: [Card] = []) {
         state = Mutex(State())
         for card in cards { add(card) }
@@ -58,12 +58,12 @@ public final class SimulatedSystem: AudioSystem {
     /// The simulated backend.
     public var backend: AudioBackend { .simulated }
 
-    /// The reason that nothing can be opened: the system was killed.
+    /// The reason that no card can be opened: the system was killed; nil while it runs.
     public var failure: AudioDeviceError? { state.withLock { $0.isDown ? Self.gone : nil } }
 
     private static let gone = AudioDeviceError.serverGone(.simulated, reason: "killed")
 
-    /// Plugs a card in, or replaces the one with its id.
+    /// Plugs a card in, or replaces the card with the same id, whose open devices fail.
     public func add(_ card: Card) {
         let id = card.description.id
         let slot = Slot { [weak self] slot, start in
@@ -81,13 +81,14 @@ public final class SimulatedSystem: AudioSystem {
         }
     }
 
-    /// Unplugs a card: its devices fail with ``AudioDeviceError/deviceGone(name:)``. Does nothing if there is none.
+    /// Unplugs a card: its devices fail with ``AudioDeviceError/deviceGone(name:)``. Does nothing if no card has this id.
     public func remove(_ id: String) { setPulled(id, true) }
 
     /// Replugs a card that was removed or has vanished. Does nothing for a present or unknown card.
     public func putBack(_ id: String) { setPulled(id, false) }
 
-    /// Sets the default cards; nil leaves one unchanged. An absent card becomes the default when it appears.
+    /// Sets the ids of the default cards; nil leaves that direction unchanged. An absent card becomes the default when it
+    /// appears.
     public func setDefault(input: String? = nil, output: String? = nil) {
         change { state in
             state.chosenInput = input ?? state.chosenInput
@@ -106,7 +107,8 @@ public final class SimulatedSystem: AudioSystem {
     /// Restarts the system with the plugged cards.
     public func restart() { change { $0.isDown = false } }
 
-    /// - Parameter slot: does nothing if another card has replaced the slot's.
+    /// Unplugs or replugs a card, and fails the open devices of an unplugged card.
+    /// - Parameter slot: the state of the card that is meant; does nothing if another card has replaced it. nil for any card.
     private func setPulled(_ id: String, _ isPulled: Bool, _ slot: Slot? = nil) {
         change { state in
             guard let at = state.entries.firstIndex(where: { $0.card.description.id == id }),
@@ -138,7 +140,7 @@ public final class SimulatedSystem: AudioSystem {
         return list
     }
 
-    /// Updates the list by a card's script, in real time.
+    /// Unplugs and replugs a card at the times of its script, in real time.
     private func follow(_ script: [SimulatedCard.Event], of id: String, _ slot: Slot, from start: HostTime) {
         for case .vanish(let at, let length) in script {
             Task { [weak self] in
@@ -153,10 +155,10 @@ public final class SimulatedSystem: AudioSystem {
 }
 
 extension SimulatedSystem {
-    /// Opens a card, or two as one, without starting it.
+    /// Opens a card, or two cards as one device, without starting it.
     /// - Throws: ``AudioDeviceError/unsupportedFormat(detail:)`` with the supported values; ``AudioDeviceError/busy(device:)`` if
-    ///   it is taken, ``AudioDeviceError/deviceGone(name:)`` if it was unplugged, ``AudioDeviceError/noDevice(name:near:)``,
-    ///   ``AudioDeviceError/noDefaultDevice(_:)``, and ``failure``.
+    ///   a card is taken, ``AudioDeviceError/deviceGone(name:)`` if a card was unplugged,
+    ///   ``AudioDeviceError/noDevice(name:near:)``, ``AudioDeviceError/noDefaultDevice(_:)``, and ``failure``.
     public func open(_ request: AudioDeviceRequest) throws(AudioDeviceError) -> any AudioDevice {
         let request = try request.validated()
         return try state.withLock { state throws(AudioDeviceError) in
@@ -182,7 +184,7 @@ extension SimulatedSystem {
         }
     }
 
-    /// Returns the id of the card for a side; nil for none.
+    /// Returns the id of the card for a request's side; nil for no card, or if there is no default.
     private static func resolve(
         _ side: AudioDeviceRequest.Side, _ direction: AudioDirection, _ channelCount: Int,
         _ list: [AudioDeviceDescription], _ state: borrowing State

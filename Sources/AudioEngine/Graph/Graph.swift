@@ -2,13 +2,13 @@
 
 import EarshotAudioBase
 
-/// One bus of one node.
+/// An input or output bus of a node; `node` is the node's `id`.
 struct Endpoint: Hashable {
     var node: Int
     var bus: Int
 }
 
-/// The nodes and their connections. An edit that fails leaves the old value.
+/// The nodes by their `id`, and their connections. A method that throws leaves the graph unchanged.
 struct Graph {
     /// A connection from an output to an input, with the format that the caller requires, if any.
     struct Connection: Hashable {
@@ -18,7 +18,7 @@ struct Graph {
     }
 
     private(set) var nodes: [Int: AudioNode] = [:]
-    /// The connections by destination: an input has one, an output any number.
+    /// The connections by their destination: an input has at most one connection, an output any number.
     private(set) var connections: [Endpoint: Connection] = [:]
 
     mutating func attach(_ node: AudioNode) { nodes[node.id] = node }
@@ -63,31 +63,31 @@ struct Graph {
         }
     }
 
-    /// Returns the connections to a node, by bus.
+    /// Returns the connections that lead to a node, ordered by the number of the input bus.
     func inputs(of node: Int) -> [Connection] {
         connections.values.filter { $0.destination.node == node }.sorted { $0.destination.bus < $1.destination.bus }
     }
 
-    /// Returns the first free bus.
+    /// Returns the number of the node's first input bus without a connection.
     func freeBus(of node: AudioNode) -> Int {
         var bus = 0
         while connections[Endpoint(node: node.id, bus: bus)] != nil { bus += 1 }
         return bus
     }
 
-    /// Returns the names of the nodes in a cycle, with the first repeated at the end; nil if there is none.
+    /// Returns the names of the nodes in a cycle, with the first name repeated at the end; nil if there is no cycle.
     func cycle() -> [String]? {
-        var done: Set<Int> = []
+        var finishedNodes: Set<Int> = []
         var path: [Int] = []
         func visit(_ node: Int) -> [Int]? {
             if let start = path.firstIndex(of: node) { return Array(path[start...]) + [node] }
-            if done.contains(node) { return nil }
+            if finishedNodes.contains(node) { return nil }
             path.append(node)
             for connection in inputs(of: node) {
                 if let found = visit(connection.source.node) { return found }
             }
             path.removeLast()
-            done.insert(node)
+            finishedNodes.insert(node)
             return nil
         }
         for node in nodes.keys.sorted() {

@@ -2,10 +2,11 @@
 
 import EarshotAudioBase
 
-/// Compiles a resolved graph into a program: ordered steps, reused buffers, and joints for conversions and for fades. On the
-/// control thread, under the engine's lock.
+/// Compiles resolved graphs into programs: ordered steps, reused buffers, conversions and fades. For the control thread, under
+/// the engine's lock.
 struct GraphCompiler {
-    /// Conversions by their connection, kept from program to program as nodes' states are.
+    /// Identifies a conversion by the output that it converts and by both formats. Conversions are kept from program to program,
+    /// as the nodes' states are.
     struct ConversionKey: Hashable {
         var source: Endpoint
         var from: AudioFormat
@@ -14,12 +15,15 @@ struct GraphCompiler {
 
     let engine: EngineFormat
     private(set) var conversions: [ConversionKey: RenderMemory<ConversionState>] = [:]
-    /// The length of a fade in frames.
+    /// The length of a fade in frames at the engine's rate.
     var fadeFrameCount: Int { max(1, Int(engine.sampleRate * 0.02)) }
 
     init(engine: EngineFormat) { self.engine = engine }
 
-    /// Returns the program of a graph.
+    /// Returns the program that renders a graph.
+    /// - Parameters:
+    ///   - fades: the connections that fade in or out.
+    ///   - hold: the frames before the fades begin, at the engine's rate.
     mutating func program(
         _ graph: ResolvedGraph, fades: [ResolvedGraph.Connection: FadeMixState.Fade] = [:], hold: Int = 0
     ) throws(AudioEngineError) -> RenderProgram {
@@ -28,19 +32,19 @@ struct GraphCompiler {
         return draft.finish()
     }
 
-    /// Plans the change from one graph to another without a click: a crossfade if both can render together, otherwise a fade-out
-    /// and a fade-in.
+    /// Plans the change from one graph to another without a click: a crossfade if both graphs can render together, otherwise a
+    /// fade-out and a fade-in.
     mutating func plan(from old: ResolvedGraph, to new: ResolvedGraph) throws(AudioEngineError) -> RenderPlan {
         let before = Set(old.connections)
         let after = Set(new.connections)
-        // Nodes whose state must be rebuilt because their input format changed.
-        let changed = Set(
+        // The nodes whose state must be rebuilt, because it does not suit their new formats.
+        let changedNodes = Set(
             new.order.filter { node in
                 guard let formats = new.formats[node.id], old.formats[node.id] != nil else { return false }
                 return !node.keepsState(formats, engineRate: engine.sampleRate)
             }.map(\.id))
         func touchesChangedNode(_ connection: ResolvedGraph.Connection) -> Bool {
-            changed.contains(connection.source.node) || changed.contains(connection.destination.node)
+            changedNodes.contains(connection.source.node) || changedNodes.contains(connection.destination.node)
         }
         let removedConnections = before.filter { !after.contains($0) || touchesChangedNode($0) }
         let addedConnections = after.filter { !before.contains($0) || touchesChangedNode($0) }
@@ -49,24 +53,25 @@ struct GraphCompiler {
         }
         let fadesOut = Dictionary(uniqueKeysWithValues: removedConnections.map { ($0, FadeMixState.Fade.fadingOut) })
         let fadesIn = Dictionary(uniqueKeysWithValues: addedConnections.map { ($0, FadeMixState.Fade.fadingIn) })
-        if changed.isEmpty, let both = old.union(new) {
+        if changedNodes.isEmpty, let unionGraph = old.union(new) {
             let fades = fadesOut.merging(fadesIn) { _, new in new }
             let final = try program(new)
             let hold = warmUpFrameCount(from: old, to: new)
-            let transition = try program(both, fades: fades, hold: hold)
+            let transition = try program(unionGraph, fades: fades, hold: hold)
             return RenderPlan(transitions: [(transition, hold + fadeFrameCount)], final: final)
         }
-        // The old program first: it uses the present memory of the nodes, which the new program may replace.
-        let leaving = try program(old, fades: fadesOut)
+        // The old graph is compiled first: it uses the present memory of the nodes, which the compilation of the new graph may
+        // replace.
+        let fadeOutProgram = try program(old, fades: fadesOut)
         let final = try program(new)
         let hold = warmUpFrameCount(from: old, to: new)
-        let coming = try program(new, fades: fadesIn, hold: hold)
+        let fadeInProgram = try program(new, fades: fadesIn, hold: hold)
         return RenderPlan(
-            transitions: [(leaving, fadeFrameCount), (coming, hold + fadeFrameCount)], final: final)
+            transitions: [(fadeOutProgram, fadeFrameCount), (fadeInProgram, hold + fadeFrameCount)], final: final)
     }
 
-    /// Returns the frames until new nodes and conversions give sound, a second at most. They are heard only then, because the end
-    /// of their initial silence would click during the fade.
+    /// Returns the frames, of one second at most, until the new nodes and conversions give sound. The new sound fades in only
+    /// then, because the end of the initial silence would click during the fade.
     private func warmUpFrameCount(from old: ResolvedGraph, to new: ResolvedGraph) -> Int {
         var seconds = 0.0
         for node in new.order where old.formats[node.id] != new.formats[node.id] {
@@ -88,19 +93,19 @@ struct GraphCompiler {
     }
 }
 
-/// A program under construction.
+/// A render program under construction.
 struct ProgramDraft {
     private let graph: ResolvedGraph
     private let engine: EngineFormat
     private let fades: [ResolvedGraph.Connection: FadeMixState.Fade]
-    /// The frames of the engine before a fade, and of the fade.
+    /// The frames before a fade begins (`hold`) and the frames of the fade (`length`), at the engine's rate.
     private let fade: (hold: Int, length: Int)
     private var steps: [RenderProgram.Draft] = []
-    private var rates: [Int64]
-    private var kept: [AnyObject] = []
+    private var domainRates: [Int64]
+    private var retainedObjects: [AnyObject] = []
     private var buffers: ProgramBuffers
     private var outputs: [Int: ProgramBuffers.Lease] = [:]
-    private var converted: [GraphCompiler.ConversionKey: ProgramBuffers.Lease] = [:]
+    private var convertedLeases: [GraphCompiler.ConversionKey: ProgramBuffers.Lease] = [:]
 
     init(
         _ graph: ResolvedGraph, engine: EngineFormat, fades: [ResolvedGraph.Connection: FadeMixState.Fade],
@@ -110,7 +115,7 @@ struct ProgramDraft {
         self.engine = engine
         self.fades = fades
         self.fade = fade
-        rates = [Int64(engine.sampleRate.rounded())]
+        domainRates = [Int64(engine.sampleRate.rounded())]
         buffers = ProgramBuffers(engineRate: engine.sampleRate)
     }
 
@@ -129,7 +134,7 @@ struct ProgramDraft {
             inputs.append(mixConnections(leases, domain: domain))
         }
         let state = try node.state(formats, buses: buses, engineRate: engine.sampleRate)
-        kept.append(state)
+        retainedObjects.append(state)
         var output: ProgramBuffers.Lease?
         if node.numberOfOutputs > 0 {
             let consumers = consumers(of: node.id)
@@ -144,7 +149,7 @@ struct ProgramDraft {
         if let output {
             if let tap = node.tap {
                 let listening = tap.state(formats.output)
-                kept.append(listening)
+                retainedObjects.append(listening)
                 emit(listening, [output.bus], [], domain)
             }
             outputs[node.id] = output
@@ -152,7 +157,7 @@ struct ProgramDraft {
         }
     }
 
-    /// Returns a connection's buffer at its destination: the source's buffer, or the conversion's.
+    /// Returns the buffer of a connection's samples in the destination's format: the source's buffer, or the conversion's.
     private mutating func lease(
         _ connection: ResolvedGraph.Connection,
         _ conversions: inout [GraphCompiler.ConversionKey: RenderMemory<ConversionState>]
@@ -160,18 +165,18 @@ struct ProgramDraft {
         guard let source = outputs[connection.source.node] else { preconditionFailure("rendered out of order") }
         guard connection.from != connection.to else { return source }
         let key = GraphCompiler.ConversionKey(source: connection.source, from: connection.from, to: connection.to)
-        if let there = converted[key] { return there }
+        if let existing = convertedLeases[key] { return existing }
         let state =
             conversions[key]
             ?? {
-                let made = ConversionState(
+                let conversion = ConversionState(
                     from: connection.from, to: connection.to,
                     slice: buffers.capacity(max(connection.from.sampleRate, connection.to.sampleRate)))
-                let latency = made.latency
-                return RenderMemory(made, latency: latency, function: ConversionState.write)
+                let latency = conversion.latency
+                return RenderMemory(conversion, latency: latency, function: ConversionState.write)
             }()
         conversions[key] = state
-        kept.append(state)
+        retainedObjects.append(state)
         emit(state, [source.bus], [], domain(of: connection.from.sampleRate))
         let result = buffers.lease(connection.to, consumers: users(of: key))
         steps.append(
@@ -179,25 +184,26 @@ struct ProgramDraft {
                 function: ConversionState.read, state: state.pointer, inputs: [], outputs: [result.bus],
                 domain: domain(of: connection.to.sampleRate)))
         buffers.release(source)
-        converted[key] = result
+        convertedLeases[key] = result
         return result
     }
 
-    /// Returns the buffer of a single steady connection; otherwise emits a step that fades and sums. The sum has the largest
-    /// channel count: converting inputs would discard resampler history.
+    /// Returns the buffer of a single connection that does not fade; otherwise emits a step that fades and adds the connections.
+    /// The sum has the greatest channel count of the connections, because a conversion of channels would discard resampler
+    /// history.
     private mutating func mixConnections(
         _ leases: [(ResolvedGraph.Connection, ProgramBuffers.Lease)], domain: Int
     ) -> ProgramBuffers.Lease {
         if leases.count == 1, fades[leases[0].0] == nil { return leases[0].1 }
-        let ratio = Double(rates[domain]) / engine.sampleRate
-        let joint = FadeMixState(
+        let ratio = Double(domainRates[domain]) / engine.sampleRate
+        let fadeMix = FadeMixState(
             leases.map { fades[$0.0] ?? .steady }, hold: Int(Double(fade.hold) * ratio),
             length: Int(Double(fade.length) * ratio))
-        let state = RenderMemory(joint, function: FadeMixState.function)
-        kept.append(state)
+        let state = RenderMemory(fadeMix, function: FadeMixState.function)
+        retainedObjects.append(state)
         let formats = leases.map(\.0.to)
-        let widest = formats.max { $0.channelCount < $1.channelCount } ?? formats[0]
-        let sum = buffers.lease(widest, consumers: 1)
+        let widestFormat = formats.max { $0.channelCount < $1.channelCount } ?? formats[0]
+        let sum = buffers.lease(widestFormat, consumers: 1)
         emit(state, leases.map(\.1.bus), [sum.bus], domain)
         for (_, lease) in leases { buffers.release(lease) }
         return sum
@@ -210,24 +216,25 @@ struct ProgramDraft {
     }
 
     private mutating func domain(of rate: Double) -> Int {
-        let whole = Int64(rate.rounded())
-        if let known = rates.firstIndex(of: whole) { return known }
-        rates.append(whole)
-        return rates.count - 1
+        let roundedRate = Int64(rate.rounded())
+        if let known = domainRates.firstIndex(of: roundedRate) { return known }
+        domainRates.append(roundedRate)
+        return domainRates.count - 1
     }
 
-    /// Returns the number of readers of a node's output: a conversion reads it once, for any number of users.
+    /// Returns the number of steps that read a node's output: each direct connection, and each conversion once, for any number of
+    /// connections behind it.
     private func consumers(of node: Int) -> Int {
-        let leaving = graph.connections.filter { $0.source.node == node }
-        let direct = leaving.filter { $0.from == $0.to }.count
-        return direct + Set(leaving.filter { $0.from != $0.to }.map(\.to)).count
+        let outgoing = graph.connections.filter { $0.source.node == node }
+        let directCount = outgoing.filter { $0.from == $0.to }.count
+        return directCount + Set(outgoing.filter { $0.from != $0.to }.map(\.to)).count
     }
 
     private func users(of key: GraphCompiler.ConversionKey) -> Int {
         graph.connections.filter { $0.source == key.source && $0.from == key.from && $0.to == key.to }.count
     }
 
-    func finish() -> RenderProgram { RenderProgram(steps, rates: rates, keeping: kept + buffers.all) }
+    func finish() -> RenderProgram { RenderProgram(steps, rates: domainRates, keeping: retainedObjects + buffers.all) }
 }
 
 /// The buffers of a program, each reused after its last reader.
@@ -236,7 +243,7 @@ struct ProgramBuffers {
         let bus: RenderBus
         let format: AudioFormat
         private(set) var consumers: Int
-        private var read = 0
+        private var finishedReaders = 0
 
         init(_ bus: RenderBus, _ format: AudioFormat, consumers: Int) {
             self.bus = bus
@@ -244,17 +251,17 @@ struct ProgramBuffers {
             self.consumers = consumers
         }
 
-        /// Returns true if one reader is left.
-        var isLast: Bool { read == consumers - 1 }
-        /// Counts a reader. Returns true if it was the last.
+        /// True if exactly one reader has not finished.
+        var isLast: Bool { finishedReaders == consumers - 1 }
+        /// Counts a reader as finished. Returns true if no reader remains.
         func finish() -> Bool {
-            read += 1
-            return read >= consumers
+            finishedReaders += 1
+            return finishedReaders >= consumers
         }
-        /// Returns the same buffer, with the output of its last reader.
+        /// Returns this lease, now for the output of the buffer's last reader, which works in place.
         func handedOn(consumers: Int) -> Lease {
             self.consumers = consumers
-            read = 0
+            finishedReaders = 0
             return self
         }
     }
@@ -277,7 +284,7 @@ struct ProgramBuffers {
 
     var all: [AnyObject] { memories }
 
-    /// Returns the maximum frames of a slice in a rate domain.
+    /// Returns the maximum frames of a slice at a sample rate in hertz.
     func capacity(_ rate: Double) -> Int {
         Int((Double(RenderProgram.sliceFrameCount) * rate / engineRate).rounded(.up)) + 2
     }

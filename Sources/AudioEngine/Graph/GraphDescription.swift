@@ -2,16 +2,17 @@
 
 import EarshotAudioBase
 
-/// The delay from one source to one output.
+/// A path through the graph from one source to one output, and its delay.
 public struct AudioPath: Hashable, Sendable {
-    /// Nodes from source to output.
+    /// The names of the nodes from the source to the output.
     public var nodes: [String]
-    /// The seconds that units and conversions on the path add, without the device's latency.
+    /// The seconds that nodes and conversions on the path add, without the device's latency.
     public var latency: Double
 }
 
 extension AudioEngine: CustomStringConvertible {
-    /// The graph as text: one line for each node in rendering order, with its inputs and its delay.
+    /// The graph as text: one line for each node in rendering order, with its inputs and its delay; then the nodes that are not
+    /// in use.
     public var description: String {
         state.withLock { state in
             let order = state.rendering?.order ?? state.graph.nodes.values.sorted { $0.id < $1.id }
@@ -21,7 +22,7 @@ extension AudioEngine: CustomStringConvertible {
         }
     }
 
-    /// The graph for Graphviz's `dot`.
+    /// The graph in the language of Graphviz's `dot`.
     public var graphviz: String {
         state.withLock { state in
             var lines = [
@@ -59,7 +60,8 @@ extension AudioEngine: CustomStringConvertible {
         }
     }
 
-    /// The maximum paths to one output in ``paths``: in a graph that branches and joins repeatedly their number is exponential.
+    /// The maximum number of paths to one output in ``paths``. In a graph that branches and joins repeatedly, the number of paths
+    /// is exponential.
     package static var pathLimit: Int { 1_000 }
 }
 
@@ -76,36 +78,36 @@ extension EngineState {
         return "\(node.name)\(remarks(node))" + (inputs.isEmpty ? "" : " ← \(inputs.joined(separator: ", "))")
     }
 
-    /// Returns a node's own delay, and whether it is bypassed.
+    /// Returns a node's own delay in milliseconds and `bypassed` if it is, in brackets; empty if neither applies.
     func remarks(_ node: AudioNode) -> String {
-        let delay = seconds(node)
+        let delay = delaySeconds(node)
         let words =
             (delay > 0 ? ["\((delay * 100_000).rounded() / 100) ms"] : [])
             + ((node as? AudioUnitEffect)?.bypass == true ? ["bypassed"] : [])
         return words.isEmpty ? "" : " [\(words.joined(separator: ", "))]"
     }
 
-    /// Returns a node's own delay in seconds.
-    fileprivate func seconds(_ node: AudioNode) -> Double {
+    /// Returns a node's own delay in seconds; 0 while the node does not render.
+    fileprivate func delaySeconds(_ node: AudioNode) -> Double {
         guard let formats = rendering?.formats[node.id] else { return 0 }
         return node.latency / formats.sampleRate
     }
 }
 
-/// Searches the paths to a node, up to a limit.
+/// Finds the paths from all sources to a node, at most ``AudioEngine/pathLimit``.
 private struct PathSearch {
     private struct Step {
         var source: Int
-        /// The seconds from the source's output to this node's output.
+        /// The seconds from the source's output to the output of the step's node.
         var delay: Double
-        /// The seconds of the longest path through it.
+        /// The seconds of the slowest path that ends with the step.
         var longest: Double
     }
 
     private var names: [Int: String] = [:]
     /// Each node's own latency in seconds.
-    private var own: [Int: Double] = [:]
-    /// The steps that lead to a node, the longest path first.
+    private var ownDelays: [Int: Double] = [:]
+    /// The steps that lead to each node, the slowest path first.
     private var steps: [Int: [Step]] = [:]
 
     init(_ state: borrowing EngineState, _ graph: ResolvedGraph) {
@@ -113,8 +115,8 @@ private struct PathSearch {
         var longest: [Int: Double] = [:]
         // Sources precede the nodes that they feed.
         for node in graph.order {
-            let own = state.seconds(node)
-            (names[node.id], self.own[node.id]) = (node.name, own)
+            let own = state.delaySeconds(node)
+            (names[node.id], self.ownDelays[node.id]) = (node.name, own)
             var steps: [Step] = []
             for connection in incoming[node.id] ?? [] {
                 guard let before = longest[connection.source.node] else { continue }
@@ -131,14 +133,14 @@ private struct PathSearch {
 
     func paths(to output: Int) -> [AudioPath] {
         var found: [AudioPath] = []
-        /// The nodes from the output back to the source.
-        var way: [Int] = []
+        /// The nodes from the output back to the present one.
+        var path: [Int] = []
         func visit(_ node: Int, _ delay: Double) {
-            way.append(node)
-            defer { way.removeLast() }
+            path.append(node)
+            defer { path.removeLast() }
             guard let steps = steps[node], !steps.isEmpty else {
                 found.append(
-                    AudioPath(nodes: way.reversed().map { names[$0] ?? "" }, latency: delay + (own[node] ?? 0)))
+                    AudioPath(nodes: path.reversed().map { names[$0] ?? "" }, latency: delay + (ownDelays[node] ?? 0)))
                 return
             }
             for step in steps where found.count < AudioEngine.pathLimit { visit(step.source, delay + step.delay) }

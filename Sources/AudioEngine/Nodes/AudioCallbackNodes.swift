@@ -3,8 +3,8 @@
 import EarshotAudioBase
 import Synchronization
 
-/// Fills a block with sound. Gets the engine's frame counter, the number of frames and their memory; returns the number of frames
-/// filled. Runs on the render thread: it must not wait, allocate, free, log or throw.
+/// Fills a block with sound. Gets the engine's frame counter, the number of frames and the samples' memory; returns the number of
+/// frames filled. Runs on the render thread: it must not wait, allocate, free, log or throw.
 public typealias AudioSourceRenderBlock = @Sendable (_ sampleTime: Int64, _ frameCount: Int, _ output: Channels) -> Int
 /// Changes a block of sound in place. Runs on the render thread, as ``AudioSourceRenderBlock``.
 public typealias AudioEffectRenderBlock =
@@ -16,9 +16,9 @@ public typealias AudioSinkReceiverBlock =
 
 /// The faults of a caller's render block.
 public struct RenderBlockFaults: Hashable, Sendable {
-    /// Frames that it did not fill; they are silence.
+    /// Frames that the block did not fill; they are output as silence.
     public let missingFrames: Int
-    /// Samples that were NaN or infinite; they are silence.
+    /// Samples of the block that were NaN or infinite; they are output as silence.
     public let invalidSamples: Int
     /// Calls that took longer than their sound lasts.
     public let lateCalls: Int
@@ -30,12 +30,12 @@ public struct RenderBlockFaults: Hashable, Sendable {
     }
 }
 
-/// A node whose sound a caller's block makes (`AVAudioSourceNode`).
+/// A node that outputs the sound that a caller's block makes (`AVAudioSourceNode`).
 public final class AudioSourceNode: AudioNode, @unchecked Sendable {
     private let format: AudioFormat?
     private let block: AudioSourceRenderBlock
-    private let attendant: (@Sendable () -> Void)?
-    private let preparation: (@Sendable (Double) -> Void)?
+    private let serviceBlock: (@Sendable () -> Void)?
+    private let prepareBlock: (@Sendable (Double) -> Void)?
     private let counters = Counters(3)
 
     /// - Parameters:
@@ -50,14 +50,14 @@ public final class AudioSourceNode: AudioNode, @unchecked Sendable {
     ) {
         self.format = format
         self.block = block
-        attendant = service
-        preparation = prepare
+        serviceBlock = service
+        prepareBlock = prepare
         super.init(name: name)
     }
 
     public override var numberOfInputs: Int? { 0 }
-    override var needsService: Bool { attendant != nil }
-    override func callBack() { attendant?() }
+    override var needsService: Bool { serviceBlock != nil }
+    override func callBack() { serviceBlock?() }
     /// The block's faults so far.
     public var faults: RenderBlockFaults { RenderBlockFaults(counters) }
 
@@ -68,17 +68,17 @@ public final class AudioSourceNode: AudioNode, @unchecked Sendable {
     }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
-        preparation?(engineRate)
+        prepareBlock?(engineRate)
         return CallbackState.memory(block, formats, counters)
     }
 }
 
-/// A node whose sound a caller's block changes.
+/// A node that outputs its input as a caller's block changes it.
 public final class AudioEffectNode: AudioNode, @unchecked Sendable {
     private let block: AudioSourceRenderBlock
     private let counters = Counters(3)
 
-    /// Creates an effect with this block.
+    /// Creates an effect that changes its sound by `block`.
     public init(name: String = "effect", block: @escaping AudioEffectRenderBlock) {
         self.block = CallbackState.filling(block)
         super.init(name: name)
@@ -96,29 +96,29 @@ public final class AudioEffectNode: AudioNode, @unchecked Sendable {
 /// Passes the graph's sound to the caller's block, on the render thread (`AVAudioSinkNode`).
 public final class AudioSinkNode: AudioNode, @unchecked Sendable {
     private let block: AudioSinkReceiverBlock
-    private let attendant: (@Sendable () -> Void)?
-    private let preparation: (@Sendable (Double) -> Void)?
+    private let serviceBlock: (@Sendable () -> Void)?
+    private let prepareBlock: (@Sendable (Double) -> Void)?
 
-    /// Creates a sink with this block. All its samples are finite: the graph checks them at its inputs.
+    /// Creates a sink that passes its input to `block`. All samples are finite, because the graph checks its sources.
     /// - Parameters:
     ///   - service: as in ``AudioSourceNode/init(format:name:service:prepare:block:)``.
-    ///   - prepare: likewise.
+    ///   - prepare: as in ``AudioSourceNode/init(format:name:service:prepare:block:)``.
     public init(
         name: String = "sink", service: (@Sendable () -> Void)? = nil,
         prepare: (@Sendable (_ engineRate: Double) -> Void)? = nil, block: @escaping AudioSinkReceiverBlock
     ) {
         self.block = block
-        attendant = service
-        preparation = prepare
+        serviceBlock = service
+        prepareBlock = prepare
         super.init(name: name)
     }
 
     public override var numberOfOutputs: Int { 0 }
-    override var needsService: Bool { attendant != nil }
-    override func callBack() { attendant?() }
+    override var needsService: Bool { serviceBlock != nil }
+    override func callBack() { serviceBlock?() }
 
     override func makeState(_ formats: NodeFormats, engineRate: Double) throws(AudioEngineError) -> RenderState {
-        preparation?(engineRate)
+        prepareBlock?(engineRate)
         return RenderMemory(SinkState(block: block), function: SinkState.function)
     }
 }

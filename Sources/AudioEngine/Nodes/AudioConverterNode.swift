@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Converts its input to a rate and channel count; the joint before the node does the conversion.
+/// Outputs its input in a given rate and channel count; the connection to the node does the conversion.
 public final class AudioConverterNode: AudioNode, @unchecked Sendable {
     /// The output format.
     public let format: AudioFormat

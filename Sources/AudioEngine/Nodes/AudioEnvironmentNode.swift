@@ -7,10 +7,10 @@ import EarshotAudioDSP
 ///
 /// Each input is a mono source (more channels are averaged) with a position; the output is stereo. +x is right, +y up, −z
 /// ahead, in metres.
-public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `made` is under the engine's lock
+public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `sourceStates` is under the engine's lock
     private let scene = LockedValue(Scene())
-    private var made: [Int: (rate: Double, source: RenderMemory<EnvironmentSource>)] = [:]
-    private var current: RenderState?
+    private var sourceStates: [Int: (rate: Double, source: RenderMemory<EnvironmentSource>)] = [:]
+    private var latestState: RenderState?
 
     private struct Scene {
         var listener = ListenerGeometry()
@@ -33,12 +33,12 @@ public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `m
         }
     }
 
-    /// Updates a source's position, under the lock, so that the last change is stored last.
+    /// Updates a source's place relative to the listener, under the lock, so that the last change is stored last.
     func place(_ source: AudioEnvironmentInput) {
         scene.withLock { source.place(for: $0.listener) }
     }
 
-    /// Returns the source of a bus.
+    /// Returns the source at an input bus, created by the first call.
     public func input(_ bus: Int) -> AudioEnvironmentInput {
         scene.withLock { scene in
             if let source = scene.sources[bus] { return source }
@@ -62,35 +62,35 @@ public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `m
         _ formats: NodeFormats, buses: [Int], engineRate: Double
     ) throws(AudioEngineError) -> RenderState {
         let sources = buses.map { bus -> RenderMemory<EnvironmentSource> in
-            if let there = made[bus], there.rate == engineRate { return there.source }
+            if let existing = sourceStates[bus], existing.rate == engineRate { return existing.source }
             let source = input(bus).makeSource(sampleRate: engineRate)
-            made[bus] = (engineRate, source)
+            sourceStates[bus] = (engineRate, source)
             return source
         }
         let latency = sources.first?.latency ?? 0
         let state = RenderMemory(
             EnvironmentState(sources.map(\.memory)), latency: latency, keeping: sources,
             function: EnvironmentState.function)
-        current = state
+        latestState = state
         return state
     }
 
-    override var currentState: RenderState? { current }
+    override var currentState: RenderState? { latestState }
 
     override func dropState() {
-        made = [:]
-        current = nil
+        sourceStates = [:]
+        latestState = nil
     }
 }
 
-/// One source of an ``AudioEnvironmentNode``. Any thread.
-public final class AudioEnvironmentInput: @unchecked Sendable {  // the store is safe, the place has a lock
-    /// The number of its bus.
+/// One source of an ``AudioEnvironmentNode``. Any thread may use it.
+public final class AudioEnvironmentInput: @unchecked Sendable {  // the store is safe, the position has a lock
+    /// The number of the source's input bus.
     public let bus: Int
     private weak var environment: AudioEnvironmentNode?
     private let unit = UnitType.spatializer
     private let store: ParameterStore
-    private let place = LockedValue(SIMD3<Float>(0, 0, -1))
+    private let lockedPosition = LockedValue(SIMD3<Float>(0, 0, -1))
     private let counters = Counters()
 
     init(_ environment: AudioEnvironmentNode, bus: Int) {
@@ -99,17 +99,18 @@ public final class AudioEnvironmentInput: @unchecked Sendable {  // the store is
         store = ParameterStore(unit.description.parameters)
     }
 
-    /// The position in metres.
+    /// The source's position in metres. NaN and infinity are ignored.
     public var position: SIMD3<Float> {
-        get { place.withLock { $0 } }
+        get { lockedPosition.withLock { $0 } }
         set {
             guard newValue.x.isFinite, newValue.y.isFinite, newValue.z.isFinite else { return }
-            place.withLock { $0 = newValue }
+            lockedPosition.withLock { $0 = newValue }
             environment?.place(self)
         }
     }
 
-    /// Returns a parameter of the spatializer: the rendering algorithm, the distance model or a value of it.
+    /// Returns a parameter of the source: the rendering algorithm, the distance model or a number of that model; nil if there is
+    /// none of this name.
     public subscript(identifier: String) -> AudioParameter? {
         unit.description.index(of: identifier).map { AudioParameter(store, $0, node: "environment, input \(bus)") }
     }
@@ -130,7 +131,7 @@ public final class AudioEnvironmentInput: @unchecked Sendable {  // the store is
     }
 }
 
-/// The render state of one source, with memory for its two ears.
+/// The render state of one source, with memory for the sound at the listener's two ears.
 struct EnvironmentSource: ~Copyable {
     private var unit: UnitState
     private let bus: UnsafeMutablePointer<RenderBus>
@@ -151,15 +152,15 @@ struct EnvironmentSource: ~Copyable {
         call.deallocate()
     }
 
-    /// Adds the source's sound at the listener's ears.
+    /// Renders the source and adds its sound at the listener's ears to the output.
     @_noLocks
     mutating func add(_ input: UnsafePointer<RenderBus>, to output: RenderBus, _ call: RenderCall) {
-        var own = call
-        own.inputs = input
-        own.inputCount = 1
-        own.outputs = UnsafePointer(bus)
-        own.outputCount = 1
-        self.call.initialize(to: own)
+        var sourceCall = call
+        sourceCall.inputs = input
+        sourceCall.inputCount = 1
+        sourceCall.outputs = UnsafePointer(bus)
+        sourceCall.outputCount = 1
+        self.call.initialize(to: sourceCall)
         unit.process(UnsafePointer(self.call))
         guard !bus.pointee.isSilent else { return }
         output.isSilent = false
@@ -171,7 +172,7 @@ struct EnvironmentSource: ~Copyable {
     }
 }
 
-/// Adds all sources.
+/// The render state of the environment: adds the sound of all sources.
 struct EnvironmentState: ~Copyable {
     private let sources: UnsafeMutablePointer<UnsafeMutablePointer<EnvironmentSource>>
 

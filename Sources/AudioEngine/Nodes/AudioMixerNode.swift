@@ -27,7 +27,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
         }
     }
 
-    /// - Parameter channelCount: the channels of its output; nil for the device's.
+    /// - Parameter channelCount: the number of output channels; nil for the engine's.
     public init(channelCount: Int? = nil, name: String = "mixer") {
         self.channelCount = channelCount
         super.init(name: name)
@@ -35,7 +35,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
 
     public override var numberOfInputs: Int? { nil }
 
-    /// The gain of the mix; 0 to 8.
+    /// The gain of the mix as a factor, 0 to 8.
     public var outputVolume: Float {
         get { store.values[0] }
         set { store.set(0, to: newValue) }
@@ -43,7 +43,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
 
     public override var parameters: [AudioParameter] { [AudioParameter(store, 0, node: name)] }
 
-    /// Returns the input of a bus.
+    /// Returns the mixer's input at a bus, created by the first call.
     public func input(_ bus: Int) -> AudioMixerInput {
         strips.withLock { strips in
             if let strip = strips[bus] { return strip }
@@ -54,19 +54,19 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
         }
     }
 
-    /// The peak and mean square of the last mixed block.
+    /// The peak and mean square of the last mixed block, after the volume.
     public var level: Level { levels.load() }
 
-    /// Returns true if ``meter`` and ``loudness`` are measured (`kAudioUnitProperty_MeteringMode`). At first false, because they
-    /// cost more than mixing; ``level`` works without. After it is set they measure from the next block on. ``loudness`` keeps
-    /// earlier sound until ``resetLoudness()``.
+    /// True if ``meter`` and ``loudness`` are measured (`kAudioUnitProperty_MeteringMode`). At first false, because these
+    /// measurements cost more than mixing; ``level`` works without them. A change takes effect in the next block. ``loudness``
+    /// keeps earlier sound until ``resetLoudness()``.
     public var isMeteringEnabled: Bool {
         get { metering[0] != 0 }
         set { reader.withLock { _ in metering.handle.add((newValue ? 1 : 0) - metering[0]) } }
     }
 
-    /// The peak, the RMS and the loudness of the last 400 ms and 3 s of the output, for a display. Silence unless
-    /// ``isMeteringEnabled``.
+    /// The peak, the RMS and the loudness of the last 400 ms and 3 s of the output, for a display. Silence while
+    /// ``isMeteringEnabled`` is false.
     public var meter: MeterReading { reader.withLock { _ in readings.load() } }
 
     /// The loudness by EBU R 128 of the output while ``isMeteringEnabled``, since the node was created or ``resetLoudness()``.
@@ -91,7 +91,7 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
         }
     }
 
-    /// Applies solo: soloed inputs silence all others.
+    /// Applies solo: while at least one input is soloed, inputs that are not soloed are silent.
     func updateSolo() {
         strips.withLock { strips in
             let soloed = strips.values.contains { $0.isSoloed }
@@ -138,9 +138,9 @@ public final class AudioMixerNode: AudioNode, @unchecked Sendable {
     }
 }
 
-/// One input of a mixer. Any thread.
-public final class AudioMixerInput: @unchecked Sendable {  // `held` is under the engine's lock
-    /// The number of its bus.
+/// One input of a mixer. Any thread may use it.
+public final class AudioMixerInput: @unchecked Sendable {  // `stripMemory` is under the engine's lock
+    /// The number of the input's bus.
     public let bus: Int
     private weak var mixer: AudioMixerNode?
     private let store = ParameterStore([
@@ -150,32 +150,32 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
     ])
     private let meter = LevelMeter()
     private let switches = LockedValue((muted: false, soloed: false, allowed: true))
-    private var held: (rate: Double, memory: RenderMemory<MixerStrip>)?
+    private var stripMemory: (rate: Double, memory: RenderMemory<MixerStrip>)?
 
     init(mixer: AudioMixerNode, bus: Int) {
         self.mixer = mixer
         self.bus = bus
     }
 
-    /// The gain, 0 to 8.
+    /// The input's gain as a factor, 0 to 8.
     public var volume: Float {
         get { store.values[0] }
         set { store.set(0, to: newValue) }
     }
-    /// The pan: −1 is left, 1 is right. It attenuates the opposite side; the middle is unchanged.
+    /// The input's pan: −1 is left, 1 is right. It attenuates the opposite side; the middle is unchanged.
     public var pan: Float {
         get { store.values[1] }
         set { store.set(1, to: newValue) }
     }
-    /// Volume and pan as parameters that can be scheduled.
+    /// Volume and pan as parameters whose changes can be scheduled.
     public var parameters: [AudioParameter] {
         (0...1).map { AudioParameter(store, $0, node: "\(mixer?.name ?? "mixer"), input \(bus)") }
     }
-    /// `volume` or `pan`.
+    /// Returns the parameter `volume` or `pan`; nil for other identifiers.
     public subscript(identifier: String) -> AudioParameter? {
         parameters.first { $0.information.identifier == identifier }
     }
-    /// Returns true if the input is muted.
+    /// True if the input is muted.
     public var isMuted: Bool {
         get { switches.withLock { $0.muted } }
         set {
@@ -185,7 +185,7 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
             }
         }
     }
-    /// Returns true if only this input, and others that are soloed, are heard.
+    /// True if the input is soloed. While at least one input is soloed, inputs that are not soloed are silent.
     public var isSoloed: Bool {
         get { switches.withLock { $0.soloed } }
         set {
@@ -209,12 +209,12 @@ public final class AudioMixerInput: @unchecked Sendable {  // `held` is under th
     }
 
     func memory(engineRate: Double) -> RenderMemory<MixerStrip> {
-        if let held, held.rate == engineRate { return held.memory }
+        if let stripMemory, stripMemory.rate == engineRate { return stripMemory.memory }
         let ramps = ParameterRamps(store, sampleRate: engineRate, engineRate: engineRate)
         let memory = RenderMemory(MixerStrip(ramps: ramps, meter: meter.handle), keeping: [meter]) { _, _ in }
-        held = (engineRate, memory)
+        stripMemory = (engineRate, memory)
         return memory
     }
 
-    func dropState() { held = nil }
+    func dropState() { stripMemory = nil }
 }

@@ -13,9 +13,9 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     let id: Int
     /// The engine to which the node is attached.
     let attachment = LockedValue<ObjectIdentifier?>(nil)
-    /// The tap on its output; under the engine's lock.
+    /// The tap on the node's output. Under the engine's lock.
     var tap: NodeTap?
-    private var cached: (formats: NodeFormats, engineRate: Double, state: RenderState)?
+    private var cachedState: (formats: NodeFormats, engineRate: Double, state: RenderState)?
     private static let lastID = Atomic(0)
 
     init(name: String) {
@@ -25,16 +25,16 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
 
     /// The number of input buses; nil for any number.
     public var numberOfInputs: Int? { 1 }
-    /// 1, or 0 for a node that has no output.
+    /// The number of outputs: 1, or 0 for a node without output.
     public var numberOfOutputs: Int { 1 }
-    /// The parameters, in the order of the unit's description.
+    /// The node's parameters, in the order of the unit's description.
     public var parameters: [AudioParameter] { [] }
 
     /// Returns the node's formats for these inputs. Under the engine's lock.
     /// - Parameters:
     ///   - inputs: the formats of the connected buses.
-    ///   - engine: the device's rate and output channels.
-    /// - Throws: if the node cannot render them.
+    ///   - engine: the engine's rate and channel counts.
+    /// - Throws: if the node cannot render these formats.
     func negotiate(_ inputs: [Int: AudioFormat], engine: EngineFormat) throws(AudioEngineError) -> NodeFormats {
         NodeFormats(inputs: inputs, output: inputs[0] ?? engine.output)
     }
@@ -49,9 +49,9 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     func state(
         _ formats: NodeFormats, buses: [Int], engineRate: Double
     ) throws(AudioEngineError) -> RenderState {
-        if let cached, keepsState(formats, engineRate: engineRate) { return cached.state }
+        if let cachedState, keepsState(formats, engineRate: engineRate) { return cachedState.state }
         let state = try makeState(formats, engineRate: engineRate)
-        cached = (formats, engineRate, state)
+        cachedState = (formats, engineRate, state)
         return state
     }
 
@@ -59,33 +59,33 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     /// nothing. Under the engine's lock.
     func keepsState(_ formats: NodeFormats, engineRate: Double) -> Bool {
         if numberOfInputs == nil { return true }
-        guard let cached, cached.engineRate == engineRate, cached.formats.output == formats.output,
-            cached.formats.variant == formats.variant
+        guard let cachedState, cachedState.engineRate == engineRate, cachedState.formats.output == formats.output,
+            cachedState.formats.variant == formats.variant
         else { return false }
-        return formats.inputs.allSatisfy { cached.formats.inputs[$0.key] == $0.value }
+        return formats.inputs.allSatisfy { cachedState.formats.inputs[$0.key] == $0.value }
     }
 
     /// The existing state. Under the engine's lock.
-    var currentState: RenderState? { cached?.state }
+    var currentState: RenderState? { cachedState?.state }
 
-    /// Discards the state: the next one is new. Under the engine's lock.
-    func dropState() { cached = nil }
+    /// Discards the render state, so that the next program gets a new one. Under the engine's lock.
+    func dropState() { cachedState = nil }
 
-    /// Returns a closure that restores the present memory. Call both under the engine's lock.
+    /// Returns a closure that restores the node's present state. Both are called under the engine's lock.
     func restoration() -> () -> Void {
-        let (cached, tap) = (cached, tap)
-        let listening = tap?.restoration()
+        let (cachedState, tap) = (cachedState, tap)
+        let restoreTap = tap?.restoration()
         return {
-            self.cached = cached
-            listening?()
+            self.cachedState = cachedState
+            restoreTap?()
         }
     }
 
     /// The delay of the output after the input, in frames at the node's rate. Under the engine's lock.
     var latency: Double { currentState?.latency ?? 0 }
 
-    /// Returns true if the node has changed since the last call without an edit, and must be compiled again. Under the engine's
-    /// lock.
+    /// Returns true if the node has changed since the last call without an edit of the graph, and must be compiled again. Under
+    /// the engine's lock.
     func takeChange() -> Bool { false }
 
     /// Does work that the render thread must not do, such as reading files. Called on the engine's own thread, in manual
@@ -95,9 +95,9 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
     /// Calls the completion handlers for the results of ``service()``. Called after it, on the same thread, without a lock.
     func callBack() {}
 
-    /// Returns true if ``service()`` and ``callBack()`` are to be called.
+    /// True if ``service()`` and ``callBack()`` must be called.
     var needsService: Bool { false }
-    /// Returns true if the output may use the input's memory.
+    /// True if the output may use the input's memory.
     var worksInPlace: Bool { false }
     /// Returns true if a bus may remain unconnected.
     func isOptional(bus: Int) -> Bool { numberOfInputs == nil }
@@ -107,18 +107,18 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
 struct NodeFormats: Hashable, Sendable {
     var inputs: [Int: AudioFormat]
     var output: AudioFormat
-    /// A number that changes when the node sounds different in the same formats.
+    /// A number that changes when the node renders differently in the same formats.
     var variant = 0
     /// The sample rate of the node in hertz.
     var sampleRate: Double { output.sampleRate }
 }
 
-/// The device's rate and output channels.
+/// The engine's sample rate in hertz, and the channel counts of its input and output.
 struct EngineFormat: Hashable, Sendable {
     var sampleRate: Double
     var inputChannelCount: Int
     var outputChannelCount: Int
-    /// The format of mixers and of the output.
+    /// The format of the output node, and of mixers without a channel count of their own.
     var output: AudioFormat { AudioFormat(sampleRate: sampleRate, channelCount: max(1, outputChannelCount)) }
     var input: AudioFormat { AudioFormat(sampleRate: sampleRate, channelCount: max(1, inputChannelCount)) }
 }

@@ -10,7 +10,7 @@ import EarshotAudioFiles
 /// try player.scheduleFile(AudioFileReader(path: "song.wav"))
 /// player.play()
 /// ```
-/// Files are read on the engine's own thread, a second ahead.
+/// Files are read up to a second ahead, on the engine's own thread and in calls that schedule or play.
 public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     /// The output format; files are converted to it when they are read.
     public let format: AudioFormat
@@ -19,7 +19,8 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     private let controls = RunControls()
     private let queue: LockedValue<PlayerQueue>
 
-    /// Creates a player of this format. With a file's own format the mixer converts the sum once.
+    /// Creates a player with this output format. If the files have this format, they are not converted when they are read; the
+    /// connection after the player converts the output once.
     public init(format: AudioFormat, name: String = "player") {
         self.format = format
         ring = AudioRing(channelCount: format.channelCount, capacity: Int(format.sampleRate))
@@ -46,13 +47,13 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     /// AudioContainers' `SoundFiles.open` opens files of every format, ``AudioFileReader`` those that libsndfile reads.
     /// - Parameters:
     ///   - file: owned by the player from now on.
-    ///   - startingFrame: a frame of the file at the player's rate.
-    ///   - frameCount: nil for the rest of the file.
+    ///   - startingFrame: the first frame to play, counted in the file at the player's rate.
+    ///   - frameCount: the frames to play, counted at the player's rate; nil for the rest of the file.
     ///   - sampleTime: the time of the first frame on the engine's frame counter, clamped to 2⁵⁰; nil for directly after the
-    ///     previous item. Late frames are skipped, so that the others are in time.
+    ///     previous item. Frames that are late are skipped, so that the remaining frames are in time.
     ///   - completion: called after the last frame was played, or the item was stopped. Always called on the engine's own thread,
     ///     in manual rendering from ``AudioEngine/renderOffline(_:frameCount:input:)``, never inside a method of the player. It
-    ///     may schedule the next item. It waits while no engine renders.
+    ///     may schedule the next item. While no engine renders, the call waits.
     /// - Throws: the error of the file.
     public func scheduleFile(
         _ file: sending any SoundFileReader, startingFrame: Int = 0, frameCount: Int? = nil,
@@ -63,7 +64,7 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     }
 
     /// Schedules samples in memory, as ``scheduleFile(_:startingFrame:frameCount:at:options:completion:)`` does.
-    /// - Parameter buffer: must have the player's channels, and must not change until it was played.
+    /// - Parameter buffer: must have the player's channel count, and must not change until it was played.
     public func scheduleBuffer(
         _ buffer: AudioBuffer, frameCount: Int, at sampleTime: Int64? = nil, options: Options = [],
         completion: (@Sendable () -> Void)? = nil
@@ -86,7 +87,7 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
         service()
     }
 
-    /// Plays the scheduled items.
+    /// Starts or resumes playing the scheduled items.
     /// - Parameter sampleTime: the start on the engine's frame counter, clamped to 2⁵⁰; nil for now.
     public func play(at sampleTime: Int64? = nil) {
         service()
@@ -112,22 +113,22 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
         }
     }
 
-    /// The frames played so far, including skipped ones, at the player's rate.
+    /// The number of frames played or skipped so far, at the player's rate.
     public var framePosition: Int { controls.next }
-    /// The frames skipped because the disk was too slow.
+    /// The number of frames skipped because they were scheduled or read too late, at the player's rate.
     public var lostFrameCount: Int { controls[.late] }
-    /// The samples of files and buffers that were NaN or infinite, and are silence.
+    /// The number of samples of files and buffers that were NaN or infinite, and are output as silence.
     public var faultCount: Int { queue.withLock { $0.faultCount } }
-    /// The error that ended a file early.
+    /// The last error that ended a file early; nil if there was none.
     public var error: AudioFileError? { queue.withLock { $0.error } }
-    /// Returns true if all scheduled items were played.
+    /// True if no scheduled item is left to play.
     public var isFinished: Bool {
         queue.withLock { $0.waiting.isEmpty && ring.writer.heldFrames == 0 }
     }
 
     override var needsService: Bool { true }
 
-    /// Fills the ring and finds items that have ended. Any thread.
+    /// Fills the ring and finds items that have ended. For any thread.
     override func service() {
         queue.withLock { queue in
             queue.feed(ring.writer, room: ring.capacity, marks: marks.queue.writer)
@@ -180,7 +181,7 @@ struct PlayerQueue: ~Copyable, @unchecked Sendable {  // moves with its lock
     }
 
     var waiting: [Item] = []
-    /// The ends of the items in the ring, with their completion handlers.
+    /// The items that are completely in the ring: the position after each item's last frame, and the completion handler.
     var fed: [(end: Int, completion: (@Sendable () -> Void)?)] = []
     var finished: [@Sendable () -> Void] = []
     var error: AudioFileError?
@@ -243,7 +244,7 @@ struct PlayerQueue: ~Copyable, @unchecked Sendable {  // moves with its lock
         }
     }
 
-    /// Starts the loop again. Returns false if the sound does not loop or is empty.
+    /// Restarts the first waiting item if it loops. Returns false if it does not loop, is empty or fails.
     private mutating func restart() -> Bool {
         guard waiting[0].loops else { return false }
         switch waiting[0].source {
@@ -265,8 +266,8 @@ final class PlayerFile {
     private let start: Int
     private let count: Int
     private let reader: ConvertedFileReader
-    private var given = 0
-    /// See ``ConvertedFileReader/faultCount``.
+    private var readFrameCount = 0
+    /// The number of samples read that were NaN or infinite, and are silence.
     var faultCount: Int { reader.faultCount }
 
     init(_ reader: any SoundFileReader, format: AudioFormat, start: Int, count: Int?) throws(AudioFileError) {
@@ -278,17 +279,17 @@ final class PlayerFile {
     }
 
     func read(_ channels: Channels, _ frameCount: Int) throws(AudioFileError) -> Int {
-        let wanted = min(frameCount, count - given)
-        let got = wanted > 0 ? try reader.read(into: channels, frameCount: wanted) : 0
-        given += got
-        return got
+        let wantedCount = min(frameCount, count - readFrameCount)
+        let readCount = wantedCount > 0 ? try reader.read(into: channels, frameCount: wantedCount) : 0
+        readFrameCount += readCount
+        return readCount
     }
 
-    /// Seeks to the first frame. Returns false if the source is empty.
+    /// Seeks to the segment's first frame. Returns false if the segment gave no frames since its last start.
     func restart() throws(AudioFileError) -> Bool {
-        guard given > 0 else { return false }
+        guard readFrameCount > 0 else { return false }
         try reader.seek(to: start)
-        given = 0
+        readFrameCount = 0
         return true
     }
 }

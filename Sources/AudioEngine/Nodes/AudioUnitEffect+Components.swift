@@ -5,15 +5,16 @@ import EarshotAudioDSP
 import EarshotAudioPlugIns
 
 extension AudioUnitEffect {
-    /// Creates a node of a plug-in.
+    /// Creates a node that renders a plug-in.
     public convenience init(_ plugIn: PlugIn, name: String? = nil) {
         self.init(unit: plugIn.description, name: name) {
             try plugIn.makeUnit(sampleRate: $0, channelCount: $1)
         }
     }
 
-    /// Creates the unit of a type, subtype and manufacturer (`AVAudioUnitComponentManager`), such as
-    /// `AudioComponentDescription(type: .effect, subtype: "reverb", manufacturer: "earshot")`; the first that matches.
+    /// Creates a node by the type, subtype and manufacturer of its unit (`AVAudioUnitComponentManager`), such as
+    /// `AudioComponentDescription(type: .effect, subtype: "reverb", manufacturer: "earshot")`. If several units match, takes the
+    /// first.
     ///
     /// Plug-ins are searched only if the manufacturer may be `lv2`. The first search may take seconds unless the subtype, a
     /// plug-in's URI, is given.

@@ -40,8 +40,9 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
 
     /// Creates a node of another unit, such as a plug-in.
     /// - Parameters:
-    ///   - outputChannelCount: returns the output channels for a number of input channels.
-    ///   - make: called on the control thread with hertz and input channels when the graph is compiled.
+    ///   - outputChannelCount: returns the number of output channels for a number of input channels.
+    ///   - make: creates the unit for a sample rate in hertz and a number of input channels. Called on the control thread when
+    ///     the graph is compiled.
     public init(
         unit: UnitDescription, name: String? = nil, outputChannelCount: @escaping @Sendable (Int) -> Int = { $0 },
         make: @escaping @Sendable (Double, Int) throws -> UnitInstance
@@ -53,12 +54,12 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
         super.init(name: name ?? unit.name)
     }
 
-    /// Returns the parameter of an identifier; nil if there is none.
+    /// Returns the parameter with an identifier; nil if there is none.
     public subscript(identifier: String) -> AudioParameter? {
         unit.index(of: identifier).map { AudioParameter(store, $0, node: name) }
     }
 
-    /// Returns the parameter of an identifier.
+    /// Returns the parameter with an identifier.
     /// - Throws: an error that lists similar names.
     public func parameter(_ identifier: String) throws(AudioEngineError) -> AudioParameter {
         guard let parameter = self[identifier] else {
@@ -73,7 +74,7 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
         unit.parameters.indices.map { AudioParameter(store, $0, node: name) }
     }
 
-    /// Sets all parameters to the preset's values, at the same block.
+    /// Sets all parameters to the values of a preset, all from the same block on.
     public func loadPreset(_ name: String) throws(AudioEngineError) {
         guard let preset = unit.presets.first(where: { $0.name == name }) else {
             throw .noPreset(unit: unit.name, name: name, presets: unit.presets.map(\.name))
@@ -82,10 +83,11 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
         store.set(Dictionary(uniqueKeysWithValues: values.indices.map { ($0, values[$0]) }))
     }
 
-    /// The blocks silenced because the unit's output was NaN or infinite.
+    /// The number of blocks silenced because the unit's output had NaN or infinity.
     public var faultCount: Int { counters[0] }
 
-    /// Returns true if the input is heard instead of the unit's output (`AVAudioUnitEffect.bypass`). At first false. Any thread.
+    /// True if the input is heard instead of the unit's output (`AVAudioUnitEffect.bypass`). At first false. Any thread may use
+    /// it.
     ///
     /// The input is delayed by the unit's latency, and a change is a crossfade of 20 ms, or immediate before the engine starts.
     /// Channels are mapped as at a connection; a bypassed generator is silent.
@@ -119,13 +121,13 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
     override func negotiate(
         _ inputs: [Int: AudioFormat], engine: EngineFormat
     ) throws(AudioEngineError) -> NodeFormats {
-        let given = inputs[0] ?? engine.output
+        let input = inputs[0] ?? engine.output
         return NodeFormats(
-            inputs: inputs.mapValues { _ in given },
-            output: AudioFormat(sampleRate: given.sampleRate, channelCount: outputChannelCount(given.channelCount)))
+            inputs: inputs.mapValues { _ in input },
+            output: AudioFormat(sampleRate: input.sampleRate, channelCount: outputChannelCount(input.channelCount)))
     }
 
-    /// Returns the unit's state, or the bypass state around it. Both sound the same at first, so the graph need not fade.
+    /// Returns the unit's state, or the bypass state around it. At first both sound the same, so the graph need not fade.
     override func state(
         _ formats: NodeFormats, buses: [Int], engineRate: Double
     ) throws(AudioEngineError) -> RenderState {
@@ -141,7 +143,7 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
             return bypassing.isWanted
         }
         guard isWanted else { return unit }
-        let round = BypassState(
+        let bypassState = BypassState(
             unit, ramps: ParameterRamps(bypassStore, sampleRate: formats.sampleRate, engineRate: engineRate),
             inputChannelCount: (formats.inputs[0] ?? formats.output).channelCount,
             outputChannelCount: formats.output.channelCount, isRunning: isRunning,
@@ -151,7 +153,7 @@ public class AudioUnitEffect: AudioNode, @unchecked Sendable {
             bypassStore.set(0, to: bypassing.isWanted ? 1 : 0)
         }
         let state = RenderMemory(
-            round, latency: unit.latency, keeping: [unit, bypassStore], function: BypassState.function)
+            bypassState, latency: unit.latency, keeping: [unit, bypassStore], function: BypassState.function)
         bypassed = (unit, state)
         return state
     }

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotVoiceProcessing
 
-/// The node of the device's input.
+/// The node that outputs the captured sound, or the input of manual rendering.
 public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as AudioNode
     private let counters = Counters()
     private let voice = LockedValue(Voice())
@@ -15,7 +15,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
         var error: VoiceProcessingError?
         /// Incremented by each change, so that the graph sees a different node.
         var generation = 0
-        /// True while a device calls, and the device's priority.
+        /// True while a device calls the engine, and the real-time priority of the device's thread.
         var live: (isLive: Bool, priority: Int?) = (false, nil)
         var blockFrameCount = RenderProgram.sliceFrameCount
     }
@@ -34,7 +34,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
 
     public override var numberOfInputs: Int? { 0 }
 
-    /// The captured samples that were NaN or infinite, and are silence.
+    /// The number of captured samples that were NaN or infinite, and are output as silence.
     public var faultCount: Int { counters[0] }
 
     /// The voice processor between the device and this node's output; nil without one. ``AudioEngine/setVoiceProcessing(_:)``
@@ -51,7 +51,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
         }
     }
 
-    /// Notes that a device starts or stops calling. Under the engine's lock.
+    /// Records that a device starts or stops calling; stops the thread of voice processing at a stop. Under the engine's lock.
     func setLive(_ isLive: Bool, priority: Int?) {
         voice.withLock { voice in
             voice.live = (isLive, priority)
@@ -59,7 +59,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
         }
     }
 
-    /// Sets the frames of a block, before the graph is compiled.
+    /// Sets the frames of a device's block, at most 4,096, before the graph is compiled.
     func setBlock(_ frameCount: Int) {
         voice.withLock { $0.blockFrameCount = max(1, min(4_096, frameCount)) }
         existingLine = nil
@@ -67,7 +67,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
 
     override var needsService: Bool { voice.withLock { $0.worker != nil } }
 
-    /// 0 after voice processing failed, because the plain input is heard.
+    /// The delay in frames; 0 without voice processing and after its failure, because the plain input is then heard.
     override var latency: Double { voice.withLock { $0.worker?.isLeft ?? true } ? 0 : super.latency }
 
     override func restoration() -> () -> Void {
@@ -78,7 +78,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
         }
     }
 
-    /// Starts the worker's thread while a device calls; otherwise does its work.
+    /// Starts the voice processor's thread while a device calls; otherwise does the thread's work here.
     override func service() {
         voice.withLock { voice in
             guard let worker = voice.worker else { return }
@@ -124,7 +124,7 @@ public final class AudioInputNode: AudioNode, @unchecked Sendable {  // as Audio
     }
 }
 
-/// The node of the device's output.
+/// The node whose input is played by the device or returned by manual rendering.
 public final class AudioOutputNode: AudioNode, @unchecked Sendable {  // as AudioNode
     private let counters = Counters()
     private let input: AudioInputNode
@@ -136,7 +136,7 @@ public final class AudioOutputNode: AudioNode, @unchecked Sendable {  // as Audi
 
     public override var numberOfOutputs: Int { 0 }
 
-    /// The samples at this node that were NaN or infinite, and are silence.
+    /// The number of samples at this node that were NaN or infinite, and are output as silence.
     public var faultCount: Int { counters[0] }
 
     override func isOptional(bus: Int) -> Bool { false }

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import Glibc
 import Synchronization
 
-/// Receives a block of a tap and the engine's frame counter at its first frame. Never called on the render thread.
+/// Receives a block of a tap, and the engine's frame counter at the block's first frame. Never called on the render thread.
 public typealias AudioTapBlock = @Sendable (_ samples: Channels, _ frameCount: Int, _ sampleTime: Int64) -> Void
 
 /// Reads a node's output: the render thread fills a ring, and the engine's own thread empties it.
@@ -12,13 +12,14 @@ final class NodeTap: Sendable {
     private let frameCount: Int
     private let block: AudioTapBlock
     private let wakeup: Wakeup
-    private let made = LockedValue(Made())
+    private let resources = LockedValue(Resources())
     /// Locked while blocks are delivered, so that they stay in order.
     private let serving = LockedValue(())
-    /// The thread that delivers, or 0; a block may stop the engine, which delivers the rest.
-    private let server = Atomic<UInt>(0)
+    /// The `pthread_t` of the thread that delivers blocks; 0 if none does. A block that stops the engine causes another call of
+    /// ``serve(all:)`` on the same thread, which returns at once.
+    private let deliveringThread = Atomic<UInt>(0)
 
-    private struct Made: @unchecked Sendable {  // under a lock
+    private struct Resources: @unchecked Sendable {  // under a lock
         var format: AudioFormat?
         var ring: AudioRing?
         var buffer: AudioBuffer?
@@ -31,42 +32,43 @@ final class NodeTap: Sendable {
         self.block = block
     }
 
-    /// Returns the step that fills the ring. Under the engine's lock.
+    /// Returns the render state that fills the ring. Under the engine's lock.
     func state(_ format: AudioFormat) -> RenderState {
-        if let state = made.withLock({ $0.format == format ? $0.state : nil }) { return state }
+        if let state = resources.withLock({ $0.format == format ? $0.state : nil }) { return state }
         let ring = AudioRing(
             channelCount: format.channelCount, capacity: max(Int(format.sampleRate), 4 * frameCount))
         let state = RenderMemory(
             TapState(ring: ring.writer, wakeup: wakeup.handle), keeping: [ring, wakeup], function: TapState.function)
         let buffer = AudioBuffer(channelCount: format.channelCount, frameCapacity: frameCount)
-        made.withLock { $0 = Made(format: format, ring: ring, buffer: buffer, state: state) }
+        resources.withLock { $0 = Resources(format: format, ring: ring, buffer: buffer, state: state) }
         return state
     }
 
-    /// Has the next state count frames from 0; stored frames can still be delivered. Under the engine's lock.
+    /// Discards the render state, so that the next one counts frames from 0. Frames in the ring can still be delivered. Under the
+    /// engine's lock.
     func dropState() {
-        made.withLock {
+        resources.withLock {
             $0.format = nil
             $0.state = nil
         }
     }
 
-    /// Returns a closure that restores the present state.
+    /// Returns a closure that restores the tap's present state.
     func restoration() -> () -> Void {
-        let kept = made.withLock { $0 }
-        return { self.made.withLock { $0 = kept } }
+        let savedResources = resources.withLock { $0 }
+        return { self.resources.withLock { $0 = savedResources } }
     }
 
-    /// Delivers stored frames.
+    /// Passes the frames in the ring to the tap's block.
     /// - Parameter all: true to deliver the last, shorter block too.
     func serve(all: Bool = false) {
-        let me = UInt(pthread_self())
-        guard server.load(ordering: .relaxed) != me else { return }
+        let currentThread = UInt(pthread_self())
+        guard deliveringThread.load(ordering: .relaxed) != currentThread else { return }
         serving.withLock { _ in
-            server.store(me, ordering: .relaxed)
-            defer { server.store(0, ordering: .relaxed) }
-            let made = made.withLock { $0 }
-            guard let ring = made.ring, let buffer = made.buffer else { return }
+            deliveringThread.store(currentThread, ordering: .relaxed)
+            defer { deliveringThread.store(0, ordering: .relaxed) }
+            let resources = resources.withLock { $0 }
+            guard let ring = resources.ring, let buffer = resources.buffer else { return }
             while ring.writer.heldFrames >= (all ? 1 : frameCount) {
                 let slice = ring.reader.read(buffer.channels, frameCount: frameCount)
                 guard slice.frameCount > 0 else { return }

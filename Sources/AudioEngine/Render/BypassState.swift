@@ -4,22 +4,23 @@ import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// Surrounds a unit's state once it was bypassed: delays the input by the unit's latency, and crossfades.
+/// Wraps the render state of a unit that was bypassed: delays the unit's input by the unit's latency, and crossfades between the
+/// delayed input and the unit's output.
 ///
-/// The unit keeps rendering, so that its state is right when it is heard again.
+/// A bypassed unit keeps rendering, so that its state is right when it is heard again.
 struct BypassState: ~Copyable {
     private let function: RenderFunction
     private let unit: UnsafeMutableRawPointer
-    /// The gain of the input, 0 to 1.
+    /// The gain of the delayed input, 0 to 1.
     private var ramps: ParameterRamps
-    private var direct = MixGain()
-    private var processed = MixGain()
-    /// The last `latency` frames of the input, followed by those of the block.
-    private let line: AudioBuffer
-    private let mapped: AudioBuffer
+    private var inputGain = MixGain()
+    private var unitGain = MixGain()
+    /// The last `latency` frames of the input, followed by the frames of the block.
+    private let delayLine: AudioBuffer
+    private let mappedInput: AudioBuffer
     private let latency: Int
-    /// The frames until the line is full; a fade waits for them.
-    private var filling: Int
+    /// The frames until the delay line is full. A fade starts only then.
+    private var framesUntilFull: Int
     private var silentFrames: Int
 
     /// - Parameters:
@@ -33,9 +34,9 @@ struct BypassState: ~Copyable {
         function = unit.function
         self.unit = unit.pointer
         latency = Int(unit.latency)
-        line = AudioBuffer(channelCount: inputChannelCount, frameCapacity: latency + slice)
-        mapped = AudioBuffer(channelCount: outputChannelCount, frameCapacity: slice)
-        filling = isRunning ? latency : 0
+        delayLine = AudioBuffer(channelCount: inputChannelCount, frameCapacity: latency + slice)
+        mappedInput = AudioBuffer(channelCount: outputChannelCount, frameCapacity: slice)
+        framesUntilFull = isRunning ? latency : 0
         silentFrames = latency
         self.ramps = ramps
         if isRunning { self.ramps.rendered(0) }
@@ -53,11 +54,11 @@ struct BypassState: ~Copyable {
     mutating func process(_ call: UnsafePointer<RenderCall>) {
         let count = call.pointee.frameCount
         guard count > 0 else { return }
-        // Read before the unit writes, as both may use the same memory.
+        // The input is read before the unit writes, because input and output may use the same memory.
         let isSilent = call.pointee.inputCount == 0 || call.pointee.inputs[0].isSilent
         silentFrames = isSilent ? silentFrames &+ count : 0
-        for c in 0..<line.channels.count {
-            let end = line.channels[c] + latency
+        for c in 0..<delayLine.channels.count {
+            let end = delayLine.channels[c] + latency
             if isSilent {
                 clearSamples(end, count)
             } else {
@@ -66,53 +67,55 @@ struct BypassState: ~Copyable {
         }
         earshot_unit_process(function, unit, UnsafeRawPointer(call))
         mix(call.pointee)
-        for c in 0..<line.channels.count { moveSamples(line.channels[c], line.channels[c] + count, latency) }
+        for c in 0..<delayLine.channels.count {
+            moveSamples(delayLine.channels[c], delayLine.channels[c] + count, latency)
+        }
     }
 
     @_noLocks
     private mutating func mix(_ call: RenderCall) {
         let (to, count) = (call.outputs[0], call.frameCount)
-        var at = filling < count ? filling : count
-        filling &-= at
-        if filling == 0 { ramps.takeChanges(call.changeCount) }
+        var position = framesUntilFull < count ? framesUntilFull : count
+        framesUntilFull &-= position
+        if framesUntilFull == 0 { ramps.takeChanges(call.changeCount) }
         let isSilent = silentFrames >= latency &+ count
-        if isSilent, at == 0, direct.isSteady, direct.goal == 1, ramps.isAtRest(until: .max) {
+        if isSilent, position == 0, inputGain.isSteady, inputGain.goal == 1, ramps.isAtRest(until: .max) {
             to.silence(count)
             ramps.rendered(count)
             return
         }
-        while at < count {
-            let time = call.sampleTime &+ Int64(at)
+        while position < count {
+            let time = call.sampleTime &+ Int64(position)
             let over = ramps.advance(at: time)
             if over >= 0 { aim(over: over) }
-            let length = ramps.limit(count &- at, at: time)
-            if !direct.isSteady || direct.goal > 0 {
-                add(to, at, length)
+            let length = ramps.limit(count &- position, at: time)
+            if !inputGain.isSteady || inputGain.goal > 0 {
+                add(to, position, length)
                 if !isSilent { to.isSilent = false }
             }
-            direct.advance(length)
-            processed.advance(length)
+            inputGain.advance(length)
+            unitGain.advance(length)
             ramps.rendered(length)
-            at &+= length
+            position &+= length
         }
     }
 
-    /// Replaces the unit's output by the delayed input, or crossfades them.
+    /// Replaces the unit's output by the delayed input, or mixes them during a crossfade.
     @_noLocks
     private func add(_ to: RenderBus, _ at: Int, _ count: Int) {
-        if direct.isSteady, direct.goal == 1 {
-            return mapChannels(line.channels, from: at, to: to.channels, at: at, frameCount: count)
+        if inputGain.isSteady, inputGain.goal == 1 {
+            return mapChannels(delayLine.channels, from: at, to: to.channels, at: at, frameCount: count)
         }
-        mapChannels(line.channels, from: at, to: mapped.channels, at: 0, frameCount: count)
+        mapChannels(delayLine.channels, from: at, to: mappedInput.channels, at: 0, frameCount: count)
         for c in 0..<to.channels.count {
-            processed.scale(to.channels[c] + at, count)
-            direct.add(mapped.channels[c], to.channels[c] + at, count, times: 1)
+            unitGain.scale(to.channels[c] + at, count)
+            inputGain.add(mappedInput.channels[c], to.channels[c] + at, count, times: 1)
         }
     }
 
     @_noLocks
     private mutating func aim(over frameCount: Int) {
-        direct.move(to: ramps.values[0], over: frameCount)
-        processed.move(to: 1 - ramps.values[0], over: frameCount)
+        inputGain.move(to: ramps.values[0], over: frameCount)
+        unitGain.move(to: 1 - ramps.values[0], over: frameCount)
     }
 }

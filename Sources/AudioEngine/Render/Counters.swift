@@ -8,13 +8,13 @@ final class Counters: Sendable {
     struct Handle: @unchecked Sendable, BitwiseCopyable {  // atomics
         fileprivate let values: UnsafeMutablePointer<Atomic<Int>>
 
-        /// Adds to a counter.
+        /// Adds `amount` to the counter at `index`.
         @_noLocks
         func add(_ amount: Int, to index: Int = 0) {
             if amount != 0 { values[index].add(amount, ordering: .relaxed) }
         }
 
-        /// Returns a value that another thread sets.
+        /// Returns the value of a counter that another thread changes.
         @_noLocks
         func load(_ index: Int = 0) -> Int { values[index].load(ordering: .relaxed) }
     }

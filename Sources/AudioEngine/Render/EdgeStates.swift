@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotVoiceProcessing
 
-/// Outputs the block that the device captured.
+/// The render state of the input node: outputs the captured samples, after voice processing if there is one.
 struct InputState: ~Copyable {
     let faults: Counters.Handle
     let voice: Voice?
@@ -49,10 +49,10 @@ struct InputState: ~Copyable {
     }
 }
 
-/// Outputs the block for the device.
+/// The render state of the output node: copies the graph's sound to the device's output.
 struct OutputState: ~Copyable {
     let faults: Counters.Handle
-    /// The line to the input's echo canceller.
+    /// The line to the input's echo canceller; nil without voice processing.
     let line: UnsafeMutablePointer<EchoReferenceLine.Memory>?
 
     static var function: RenderFunction {
@@ -65,7 +65,7 @@ struct OutputState: ~Copyable {
     @_noLocks
     func process(_ call: RenderCall) {
         let to = call.cycle.pointee.output
-        guard call.inputCount > 0, !call.inputs[0].isSilent else {  // the device cleared it
+        guard call.inputCount > 0, !call.inputs[0].isSilent else {  // the device's output is silent already
             line?.pointee.write(to, offset: call.offset, frameCount: call.frameCount)
             return
         }
@@ -78,7 +78,7 @@ struct OutputState: ~Copyable {
     }
 }
 
-/// Passes a block on unchanged, for a node that exists for its name, format or tap.
+/// Copies the input to the output, for a node that exists for its name, format or tap.
 struct PassthroughState: ~Copyable {
     static var function: RenderFunction {
         { state, call in
@@ -101,7 +101,7 @@ struct PassthroughState: ~Copyable {
 struct TapState: ~Copyable {
     let ring: AudioRing.Writer
     let wakeup: Wakeup.Handle
-    private var expected: Int64 = 0  // a ring counts as the engine does, also where it begins later
+    private var expectedSampleTime: Int64 = 0  // frames before a late begin are skipped in the ring
 
     init(ring: AudioRing.Writer, wakeup: Wakeup.Handle) {
         self.ring = ring
@@ -118,8 +118,8 @@ struct TapState: ~Copyable {
     @_noLocks
     mutating func process(_ call: RenderCall) {
         guard call.frameCount > 0 else { return }
-        if call.sampleTime > expected { ring.skip(Int(call.sampleTime &- expected)) }
-        expected = call.sampleTime &+ Int64(call.frameCount)
+        if call.sampleTime > expectedSampleTime { ring.skip(Int(call.sampleTime &- expectedSampleTime)) }
+        expectedSampleTime = call.sampleTime &+ Int64(call.frameCount)
         ring.write(call.inputs[0].channels, frameCount: call.frameCount)
         wakeup.wake()
     }

@@ -3,7 +3,7 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// Joins connections at an input during a change: fades old ones out and new ones in, and adds them.
+/// Adds the connections at one input during a change of the graph: fades removed connections out and new ones in.
 struct FadeMixState: ~Copyable {
     enum Fade: Int, BitwiseCopyable {
         case steady
@@ -17,7 +17,7 @@ struct FadeMixState: ~Copyable {
     private var position: Int
 
     /// - Parameters:
-    ///   - hold: the frames before the fades, at the joint's rate.
+    ///   - hold: the frames before the fades begin, at the rate of the connections.
     ///   - length: the frames of the fades.
     init(_ fades: [Fade], hold: Int, length: Int) {
         position = -hold

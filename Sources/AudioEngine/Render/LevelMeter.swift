@@ -3,7 +3,7 @@
 import EarshotAudioDSP
 import Synchronization
 
-/// The level of the last block, for any thread. Both values are in one atomic, so that a store is cheap.
+/// The level of the last block, for any thread. Peak and mean square share one atomic, so that a store is cheap.
 final class LevelMeter: Sendable {
     /// The render thread's handle; valid as long as the meter lives.
     struct Handle: @unchecked Sendable, BitwiseCopyable {  // an atomic

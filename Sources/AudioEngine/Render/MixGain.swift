@@ -8,43 +8,43 @@ struct MixGain: BitwiseCopyable {
     private(set) var goal: Float = 0
     private var step: Float = 0
     private var length = 0
-    private var done = 0
+    private var doneFrameCount = 0
 
     @_noLocks
     init() {}
 
     /// Returns true if the ramp has ended.
-    var isSteady: Bool { @_noLocks get { done >= length } }
+    var isSteady: Bool { @_noLocks get { doneFrameCount >= length } }
 
     @_noLocks
     mutating func move(to goal: Float, over frameCount: Int) {
-        start = isSteady ? self.goal : start + step * Float(done)
+        start = isSteady ? self.goal : start + step * Float(doneFrameCount)
         self.goal = goal
         length = frameCount
-        done = 0
+        doneFrameCount = 0
         step = frameCount > 0 ? (goal - start) / Float(frameCount) : 0
     }
 
     @_noLocks
     mutating func advance(_ count: Int) {
-        done &+= count
-        if done > length { done = length }
+        doneFrameCount &+= count
+        if doneFrameCount > length { doneFrameCount = length }
     }
 
     @_noLocks
     func add(
         _ from: UnsafeMutablePointer<Float>, _ to: UnsafeMutablePointer<Float>, _ count: Int, times factor: Float
     ) {
-        let moving = length &- done < count ? length &- done : count
-        if moving > 0 { addSamples(to, from, moving, gain: start * factor, step: step * factor, past: done) }
+        let moving = length &- doneFrameCount < count ? length &- doneFrameCount : count
+        if moving > 0 { addSamples(to, from, moving, gain: start * factor, step: step * factor, past: doneFrameCount) }
         let steady = goal * factor
         if steady != 0, moving < count { addSamples(to + moving, from + moving, count &- moving, gain: steady) }
     }
 
     @_noLocks
     func scale(_ samples: UnsafeMutablePointer<Float>, _ count: Int) {
-        let moving = length &- done < count ? length &- done : count
-        if moving > 0 { scaleSamples(samples, samples, moving, gain: start, step: step, past: done) }
+        let moving = length &- doneFrameCount < count ? length &- doneFrameCount : count
+        if moving > 0 { scaleSamples(samples, samples, moving, gain: start, step: step, past: doneFrameCount) }
         if goal != 1, moving < count {
             scaleSamples(samples + moving, samples + moving, count &- moving, gain: goal)
         }

@@ -2,16 +2,17 @@
 
 import EarshotAudioBase
 
-/// Inputs to be added to the output together, each with a constant gain: the same sum as one by one, but faster.
+/// Queued input channels that are added to the output together, each with a constant gain. The sum is the same as if they were
+/// added one by one, but faster.
 struct MixQueue: BitwiseCopyable {
     private let sources: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     private let gains: UnsafeMutablePointer<Float>
-    private let counts: UnsafeMutablePointer<Int>  // of each channel
-    private static var room: Int { @_noLocks get { 32 } }
+    private let counts: UnsafeMutablePointer<Int>  // the queued inputs of each output channel
+    private static var channelCapacity: Int { @_noLocks get { 32 } }
 
     init(channelCount: Int) {
-        sources = .allocate(capacity: channelCount * Self.room)
-        gains = .allocate(capacity: channelCount * Self.room)
+        sources = .allocate(capacity: channelCount * Self.channelCapacity)
+        gains = .allocate(capacity: channelCount * Self.channelCapacity)
         counts = .allocate(capacity: channelCount)
         counts.initialize(repeating: 0, count: channelCount)
     }
@@ -27,10 +28,10 @@ struct MixQueue: BitwiseCopyable {
         _ from: UnsafeMutablePointer<Float>, _ gain: Float, to channel: Int, of output: Channels, _ frameCount: Int
     ) {
         guard gain != 0 else { return }
-        if counts[channel] == MixQueue.room { flush(channel, output, frameCount) }
-        let at = channel &* MixQueue.room &+ counts[channel]
-        sources[at] = from
-        gains[at] = gain
+        if counts[channel] == MixQueue.channelCapacity { flush(channel, output, frameCount) }
+        let slot = channel &* MixQueue.channelCapacity &+ counts[channel]
+        sources[slot] = from
+        gains[slot] = gain
         counts[channel] &+= 1
     }
 
@@ -42,8 +43,8 @@ struct MixQueue: BitwiseCopyable {
     @_noLocks
     private func flush(_ channel: Int, _ output: Channels, _ frameCount: Int) {
         guard counts[channel] > 0 else { return }
-        let at = channel &* MixQueue.room
-        mixSamples(output[channel], sources + at, gains + at, inputCount: counts[channel], frameCount)
+        let slot = channel &* MixQueue.channelCapacity
+        mixSamples(output[channel], sources + slot, gains + slot, inputCount: counts[channel], frameCount)
         counts[channel] = 0
     }
 }

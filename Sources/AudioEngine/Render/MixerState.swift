@@ -4,48 +4,48 @@ import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// One input of a mixer: gain and pan, ramped without a click, and a meter.
+/// One input of a mixer: a gain and a pan, ramped without a click, and a meter.
 struct MixerStrip: ~Copyable {
     private var ramps: ParameterRamps
     private let meter: LevelMeter.Handle
-    private var left = MixGain()
-    private var right = MixGain()
-    private var middle = MixGain()
+    private var leftGain = MixGain()
+    private var rightGain = MixGain()
+    private var middleGain = MixGain()
 
-    /// - Parameter ramps: volume, pan, and 1 if the input is heard or 0.
+    /// - Parameter ramps: the input's volume, its pan, and 1 if the input is heard, otherwise 0.
     init(ramps: consuming ParameterRamps, meter: LevelMeter.Handle) {
         self.ramps = ramps
         self.meter = meter
         aim(over: 0)
     }
 
-    /// Applies the settings and measures the input. Returns true if gain and pan are constant throughout the block.
+    /// Applies changed parameters and measures the input. Returns true if gain and pan are constant throughout the block.
     @_noLocks
     mutating func begin(_ bus: RenderBus, _ call: RenderCall) -> Bool {
         ramps.takeChanges(call.changeCount)
         meter.store(bus.isSilent ? Level() : Level(of: bus.channels, frameCount: call.frameCount))
-        return ramps.isAtRest(until: call.sampleTime &+ Int64(call.frameCount)) && left.isSteady && right.isSteady
-            && middle.isSteady
+        return ramps.isAtRest(until: call.sampleTime &+ Int64(call.frameCount)) && leftGain.isSteady
+            && rightGain.isSteady && middleGain.isSteady
     }
 
-    /// Queues an input whose gain is constant.
+    /// Queues an input whose gain is constant throughout the block.
     @_noLocks
     mutating func queue(_ bus: RenderBus, _ queue: MixQueue, to output: Channels, _ frameCount: Int) {
         ramps.rendered(frameCount)
         guard !bus.isSilent else { return }
         let from = bus.channels
         if output.count == 1 {
-            let share = middle.goal * (1 / Float(from.count))
-            for c in 0..<from.count { queue.add(from[c], share, to: 0, of: output, frameCount) }
+            let channelGain = middleGain.goal * (1 / Float(from.count))
+            for c in 0..<from.count { queue.add(from[c], channelGain, to: 0, of: output, frameCount) }
             return
         }
         for c in 0..<output.count where from.count == 1 ? c < 2 : c < from.count {
-            let gain = c == 0 ? left : c == 1 ? right : middle
+            let gain = c == 0 ? leftGain : c == 1 ? rightGain : middleGain
             queue.add(from[from.count == 1 ? 0 : c], gain.goal, to: c, of: output, frameCount)
         }
     }
 
-    /// Adds a block whose gain changes.
+    /// Adds an input whose gain changes within the block.
     @_noLocks
     mutating func add(_ bus: RenderBus, to output: Channels, _ call: RenderCall) {
         var at = 0
@@ -55,40 +55,42 @@ struct MixerStrip: ~Copyable {
             if over >= 0 { aim(over: over) }
             let count = ramps.limit(call.frameCount &- at, at: time)
             if !bus.isSilent { add(bus.channels, output, at, count) }
-            left.advance(count)
-            right.advance(count)
-            middle.advance(count)
+            leftGain.advance(count)
+            rightGain.advance(count)
+            middleGain.advance(count)
             ramps.rendered(count)
             at &+= count
         }
     }
 
-    /// Pan attenuates the opposite side, as a balance control does; the middle is unchanged.
+    /// Sets the gains for volume and pan. A pan attenuates the opposite side, as a balance control does; the middle gain does not
+    /// depend on the pan.
     @_noLocks
     private mutating func aim(over frameCount: Int) {
         let volume = ramps.values[0] * ramps.values[2]
         let pan = ramps.values[1]
-        middle.move(to: volume, over: frameCount)
-        left.move(to: volume * (pan > 0 ? 1 - pan : 1), over: frameCount)
-        right.move(to: volume * (pan < 0 ? 1 + pan : 1), over: frameCount)
+        middleGain.move(to: volume, over: frameCount)
+        leftGain.move(to: volume * (pan > 0 ? 1 - pan : 1), over: frameCount)
+        rightGain.move(to: volume * (pan < 0 ? 1 + pan : 1), over: frameCount)
     }
 
-    /// Adds one channel to each of the first two; adds several channels one to one, and their mean to a single output.
+    /// Adds a mono input to the first two output channels, and other inputs channel by channel. A mono output gets the mean of
+    /// the input's channels.
     @_noLocks
     private func add(_ from: Channels, _ to: Channels, _ offset: Int, _ count: Int) {
         if to.count == 1 {
-            let share = 1 / Float(from.count)
-            for c in 0..<from.count { middle.add(from[c] + offset, to[0] + offset, count, times: share) }
+            let channelGain = 1 / Float(from.count)
+            for c in 0..<from.count { middleGain.add(from[c] + offset, to[0] + offset, count, times: channelGain) }
             return
         }
         for c in 0..<to.count where from.count == 1 ? c < 2 : c < from.count {
-            let gain = c == 0 ? left : c == 1 ? right : middle
+            let gain = c == 0 ? leftGain : c == 1 ? rightGain : middleGain
             gain.add(from[from.count == 1 ? 0 : c] + offset, to[c] + offset, count, times: 1)
         }
     }
 }
 
-/// Mixes any number of inputs.
+/// The render state of a mixer with any number of inputs.
 struct MixerState: ~Copyable {
     private let strips: UnsafeMutablePointer<UnsafeMutablePointer<MixerStrip>>
     private let master: UnsafeMutablePointer<MixerMaster>
@@ -115,7 +117,7 @@ struct MixerState: ~Copyable {
         }
     }
 
-    /// In the order of the inputs, so that the sum does not depend on the division into blocks.
+    /// Adds the inputs in their order, so that the sum does not depend on the division into blocks.
     @_noLocks
     func process(_ call: RenderCall) {
         guard call.frameCount > 0 else { return }
@@ -137,7 +139,7 @@ struct MixerState: ~Copyable {
     }
 }
 
-/// The volume of a mixer, and the meter after it.
+/// The output of a mixer: its volume, and the meters after the volume.
 struct MixerMaster: ~Copyable {
     private var ramps: ParameterRamps
     private let level: LevelMeter.Handle
@@ -191,7 +193,8 @@ struct MixerMaster: ~Copyable {
         measure(bus, call.frameCount)
     }
 
-    /// Ongoing silence is not measured: both gates of the loudness ignore it.
+    /// Measures the output while metering is enabled. Ongoing silence is not measured, because both gates of the loudness ignore
+    /// it.
     @_noLocks
     private mutating func measure(_ bus: RenderBus, _ count: Int) {
         guard meteringSwitch.load() != 0 else {
@@ -210,7 +213,7 @@ struct MixerMaster: ~Copyable {
         readings.store(meter.reading)
     }
 
-    /// Shows silence, and starts a new measurement when it is requested again.
+    /// Resets the meter, which then shows silence. The next measurement starts anew.
     @_noLocks
     private mutating func forget() {
         isMeasuring = false

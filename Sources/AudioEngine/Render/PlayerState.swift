@@ -3,57 +3,58 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// The beginning of a scheduled item.
+/// The place where a scheduled item begins.
 struct PlayerMark: BitwiseCopyable, Sendable {
-    /// The item's first frame in the ring.
+    /// The number of frames that the ring received before the item's first frame.
     var position: Int
-    /// The start on the engine's frame counter; `Int64.min` for directly after the previous item.
+    /// The item's start on the engine's frame counter; `Int64.min` for directly after the previous item.
     var start: Int64
 }
 
-/// The beginnings of a player's items, on their way to the render thread.
-final class PlayerMarks: @unchecked Sendable {  // `held` is the render thread's alone
+/// Passes the beginnings of a player's items to the render thread.
+final class PlayerMarks: @unchecked Sendable {  // `lastMark` is the render thread's alone
     let queue = MessageQueue<PlayerMark>(capacity: 64)
-    /// Outlives the node's state.
-    fileprivate let held: UnsafeMutablePointer<HeldMark>
+    /// The last mark that the render thread received. It outlives the node's state.
+    fileprivate let lastMark: UnsafeMutablePointer<HeldMark>
 
     init() {
-        held = .allocate(capacity: 1)
-        held.initialize(to: HeldMark())
+        lastMark = .allocate(capacity: 1)
+        lastMark.initialize(to: HeldMark())
     }
 
-    deinit { held.deallocate() }
+    deinit { lastMark.deallocate() }
 }
 
-/// The last mark that the render thread has received.
+/// The last mark that the render thread received; invalid once it is in use or passed.
 private struct HeldMark: BitwiseCopyable {
     var mark = PlayerMark(position: -1, start: .min)
     var isValid = false
 }
 
-/// Plays a ring, to the exact frame, and without a click when paused or replaced.
+/// Plays a ring from the exact frame of each item's start on, and without a click when the player is paused or items are
+/// replaced.
 struct PlayerState: ~Copyable {
     private let ring: AudioRing.Reader
     private let marks: MessageQueue<PlayerMark>.Reader
     private let controls: RunControls.Handle
-    private let held: UnsafeMutablePointer<HeldMark>
+    private let lastMark: UnsafeMutablePointer<HeldMark>
     private var mark: PlayerMark {
-        @_noLocks get { held.pointee.mark }
-        @_noLocks nonmutating set { held.pointee.mark = newValue }
+        @_noLocks get { lastMark.pointee.mark }
+        @_noLocks nonmutating set { lastMark.pointee.mark = newValue }
     }
     private var hasMark: Bool {
-        @_noLocks get { held.pointee.isValid }
-        @_noLocks nonmutating set { held.pointee.isValid = newValue }
+        @_noLocks get { lastMark.pointee.isValid }
+        @_noLocks nonmutating set { lastMark.pointee.isValid = newValue }
     }
     private var position: Int
-    private var debt = 0
+    private var overdueFrameCount = 0
     private var fade: EdgeFade
 
     init(_ ring: AudioRing, marks: PlayerMarks, controls: RunControls, sampleRate: Double) {
         self.ring = ring.reader
         self.marks = marks.queue.reader
         self.controls = controls.handle
-        held = marks.held
+        lastMark = marks.lastMark
         fade = EdgeFade(sampleRate: sampleRate)
         position = ring.reader.offeredFrames - ring.reader.heldFrames
     }
@@ -77,7 +78,7 @@ struct PlayerState: ~Copyable {
         controls.report(Int64(position))
     }
 
-    /// Renders some frames of the block. Returns their number.
+    /// Renders at most `room` frames of the block from frame `at` on. Returns the number of frames rendered, 0 at a start.
     @_noLocks
     private mutating func step(_ bus: RenderBus, _ at: Int, _ room: Int, _ time: Int64) -> Int {
         let flushed = controls.flushed
@@ -104,41 +105,42 @@ struct PlayerState: ~Copyable {
         return play(bus, at, count, towards: sounds)
     }
 
-    /// Fades in after a pause in the middle of an item. Renders nothing yet.
+    /// Prepares a fade-in if the player starts in the middle of an item. Renders no frames.
     @_noLocks
     private mutating func resume() {
         takeMark()
         fade.begin(inMidst: !(hasMark && mark.position == position))
     }
 
-    /// Returns the frames of silence before the next item, or nil if it is due. Skips the frames that are overdue.
+    /// Returns the frames of silence before the next item; nil if the item is due. Notes the overdue frames of a late item, to be
+    /// skipped.
     @_noLocks
     private mutating func untilMark(_ time: Int64, _ room: Int) -> Int? {
         fade.begin(inMidst: false)
         guard mark.start != .min else { return nil }
         let start = controls.frame(mark.start)
         if start > time {
-            debt = 0
+            overdueFrameCount = 0
             return start &- time < Int64(room) ? Int(start &- time) : room
         }
-        debt = Int(time &- start)
+        overdueFrameCount = Int(time &- start)
         return nil
     }
 
     @_noLocks
     private mutating func play(_ bus: RenderBus, _ at: Int, _ count: Int, towards sounds: Bool) -> Int {
-        if debt > 0 {
-            let before = position
-            leaveOut(debt)
-            debt &-= position &- before
-            controls.add(position &- before, to: .late)
+        if overdueFrameCount > 0 {
+            let previousPosition = position
+            leaveOut(overdueFrameCount)
+            overdueFrameCount &-= position &- previousPosition
+            controls.add(position &- previousPosition, to: .late)
         }
-        let read = ring.read(bus.channels, frameCount: count, offset: at).frameCount
-        position &+= read
-        if read > 0 { bus.isSilent = false }
-        if read < count, controls.end > position { debt &+= count &- read }
-        fade.scale(bus.channels, from: at, frameCount: read, rising: sounds)
-        if read == 0, !sounds { fade.silence() }
+        let readCount = ring.read(bus.channels, frameCount: count, offset: at).frameCount
+        position &+= readCount
+        if readCount > 0 { bus.isSilent = false }
+        if readCount < count, controls.end > position { overdueFrameCount &+= count &- readCount }
+        fade.scale(bus.channels, from: at, frameCount: readCount, rising: sounds)
+        if readCount == 0, !sounds { fade.silence() }
         return count
     }
 

@@ -6,25 +6,25 @@ import Synchronization
 
 /// Runs programs from the device's callback.
 ///
-/// The control thread owns it; ``State`` belongs to the render thread while a device runs.
+/// The control thread owns the executor; ``State`` belongs to the render thread while a device runs.
 final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at a time; the rest is atomics and queues
     struct State {
-        /// The plan to be picked up next, or 0.
+        /// The address of the next plan's header, for the render thread to pick up; 0 if there is none.
         let pending: UnsafeMutablePointer<Atomic<UInt>>
         let retired: MessageQueue<UInt>.Writer
         let wakeup: Wakeup.Handle
         let clock: LatestValue<RenderClock>.Writer
         let rate: Int64
-        /// ``ParameterStore/changeCount``.
+        /// The counter ``ParameterStore/changeCount``.
         let parameterChangeCount: UnsafeMutablePointer<Atomic<Int>>
-        /// The change count at the start of the cycle.
+        /// The parameter change count at the start of the present cycle.
         var changeCount = 0
         var plan: UInt = 0
         var stage = 0
         var stageLeft = Int.max
-        /// The previous plan until the present one reaches its last stage, or 0.
+        /// The previous plan's header until the present plan reaches its last stage; 0 if there is none.
         var previous: UInt = 0
-        /// The frames rendered or skipped by the device.
+        /// The frames rendered, without those that the device skipped.
         var rendered: Int64 = 0
         var skipped: Int64 = 0
         var nextDeviceTime: Int64 = .min
@@ -54,7 +54,7 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         pending.deallocate()
     }
 
-    /// Returns true if a posted plan is pending, or has not reached its last stage.
+    /// True if a plan is kept besides the newest, which then is pending or has not reached its last stage.
     var isBusy: Bool { plans.count > 1 }
 
     /// Posts a plan, which the render thread begins at its next block.
@@ -85,7 +85,7 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         while retired.pop() != nil {}
     }
 
-    /// The clock at the last block. For one reader.
+    /// The clock at the start of the last cycle. For one reader.
     var clock: RenderClock { clockBox.load() }
 
     var callback: RenderCallback {
@@ -96,7 +96,7 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
     }
 }
 
-/// The engine's frame counter and the host time of the same instant.
+/// The engine's frame counter and the host time at the same instant.
 struct RenderClock: BitwiseCopyable, Sendable {
     /// The frame at the start of the last cycle; 0 before the first.
     var sampleTime: Int64 = 0
@@ -107,7 +107,7 @@ struct RenderClock: BitwiseCopyable, Sendable {
 extension RenderExecutor.State {
     private typealias Plan = UnsafePointer<RenderPlan.Header>
 
-    /// Renders one call of the device.
+    /// Renders one cycle of the device.
     @_noLocks
     mutating func render(_ cycle: UnsafePointer<IOCycle>) {
         let denormals = earshot_flush_denormals()
@@ -120,13 +120,13 @@ extension RenderExecutor.State {
                 sampleTime: rendered &+ skipped, hostTime: cycle.pointee.hostTime, frameCount: cycle.pointee.frameCount)
         )
         changeCount = parameterChangeCount.pointee.load(ordering: .acquiring)
-        pickUp()
+        takePendingPlan()
         var offset = 0
         while offset < cycle.pointee.frameCount {
             var count = cycle.pointee.frameCount &- offset
             if count > sliceFrameCount { count = sliceFrameCount }
             if count > stageLeft { count = stageLeft }
-            if let program = current { run(program, cycle, offset, count) }
+            if let program = currentProgram { run(program, cycle, offset, count) }
             rendered &+= Int64(count)
             offset &+= count
             if stageLeft != Int.max {
@@ -139,7 +139,7 @@ extension RenderExecutor.State {
 
     private var sliceFrameCount: Int { @_noLocks get { 256 } }  // RenderProgram.sliceFrameCount, which is a static let
 
-    private var current: UnsafeMutablePointer<RenderProgram.Header>? {
+    private var currentProgram: UnsafeMutablePointer<RenderProgram.Header>? {
         @_noLocks get {
             guard let plan = Plan(bitPattern: plan) else { return nil }
             return plan.pointee.stages[stage].program
@@ -147,7 +147,7 @@ extension RenderExecutor.State {
     }
 
     @_noLocks
-    private mutating func pickUp() {
+    private mutating func takePendingPlan() {
         guard pending.pointee.load(ordering: .relaxed) != 0 else { return }
         let next = pending.pointee.exchange(0, ordering: .acquiringAndReleasing)
         let old = plan
@@ -163,7 +163,7 @@ extension RenderExecutor.State {
         enterStage()
     }
 
-    /// Retires the previous plan when the present one reaches its last stage.
+    /// Starts the present stage. The plan's last stage retires the previous plan.
     @_noLocks
     private mutating func enterStage() {
         guard let header = Plan(bitPattern: plan) else { return }
@@ -188,7 +188,8 @@ extension RenderExecutor.State {
         _ program: UnsafeMutablePointer<RenderProgram.Header>, _ cycle: UnsafePointer<IOCycle>, _ offset: Int,
         _ count: Int
     ) {
-        // Each domain renders the frames that fall into this slice of the device, so that the sum does not drift.
+        // Each rate domain renders its frames within this slice of the device's time, so that the number of frames does not
+        // drift.
         for d in 0..<program.pointee.domainCount {
             let domainRate = program.pointee.rates[d]
             let from = d == 0 ? rendered : rendered &* domainRate / rate
@@ -208,7 +209,7 @@ extension RenderExecutor.State {
         withUnsafeMutablePointer(to: &call) { call in
             for i in 0..<program.pointee.stepCount {
                 let step = steps + i
-                // Since the last block other programs have used the cache; a node's state may not be in it.
+                // Other code has used the cache since the last block, so a node's state may not be in the cache.
                 if i &+ 2 < program.pointee.stepCount { earshot_prefetch(steps[i &+ 2].state) }
                 call.pointee.inputs = step.pointee.inputs
                 call.pointee.inputCount = step.pointee.inputCount

@@ -2,9 +2,9 @@
 
 import EarshotAudioBase
 
-/// The render thread's program: instructions in order, with their buffers. Immutable.
+/// The render thread's program: steps in order, with their buffers. The steps never change.
 ///
-/// Made and freed on the control thread; ``header`` is what the render thread gets.
+/// Created and freed on the control thread. The render thread gets only ``header``.
 final class RenderProgram {
     /// The maximum frames of a slice. A device's block is rendered in slices, so that buffers stay in the first-level cache, and
     /// the result does not depend on the block size.
@@ -13,7 +13,7 @@ final class RenderProgram {
     struct Header: BitwiseCopyable {
         var steps: UnsafeMutablePointer<RenderStep>
         var stepCount: Int
-        /// The sample rate of each domain in whole hertz; the first is the device's.
+        /// The sample rate of each domain in whole hertz; the first is the engine's.
         var rates: UnsafeMutablePointer<Int64>
         var counts: UnsafeMutablePointer<Int>
         var times: UnsafeMutablePointer<Int64>
@@ -23,11 +23,11 @@ final class RenderProgram {
     let header: UnsafeMutablePointer<Header>
     private let steps: UnsafeMutablePointer<RenderStep>
     private let buses: UnsafeMutablePointer<RenderBus>
-    private let domains: UnsafeMutablePointer<Int64>
+    private let domainRates: UnsafeMutablePointer<Int64>
     private let counts: UnsafeMutablePointer<Int>
     private let times: UnsafeMutablePointer<Int64>
     /// The objects whose memory the steps use.
-    private let kept: [AnyObject]
+    private let retainedObjects: [AnyObject]
 
     struct Draft {
         var function: RenderFunction
@@ -37,33 +37,33 @@ final class RenderProgram {
         var domain: Int
     }
 
-    init(_ drafts: [Draft], rates: [Int64], keeping kept: [AnyObject]) {
-        self.kept = kept
+    init(_ drafts: [Draft], rates: [Int64], keeping retainedObjects: [AnyObject]) {
+        self.retainedObjects = retainedObjects
         steps = .allocate(capacity: max(1, drafts.count))
         buses = .allocate(capacity: max(1, drafts.reduce(0) { $0 + $1.inputs.count + $1.outputs.count }))
-        domains = .allocate(capacity: rates.count)
+        domainRates = .allocate(capacity: rates.count)
         counts = .allocate(capacity: rates.count)
         times = .allocate(capacity: rates.count)
-        var at = buses
+        var nextBus = buses
         for (i, draft) in drafts.enumerated() {
-            let inputs = at
-            for bus in draft.inputs { at.initialize(to: bus); at += 1 }
-            let outputs = at
-            for bus in draft.outputs { at.initialize(to: bus); at += 1 }
+            let inputs = nextBus
+            for bus in draft.inputs { nextBus.initialize(to: bus); nextBus += 1 }
+            let outputs = nextBus
+            for bus in draft.outputs { nextBus.initialize(to: bus); nextBus += 1 }
             (steps + i).initialize(
                 to: RenderStep(
                     function: draft.function, state: draft.state, inputs: inputs, inputCount: draft.inputs.count,
                     outputs: outputs, outputCount: draft.outputs.count, domain: draft.domain))
         }
         for (i, rate) in rates.enumerated() {
-            (domains + i).initialize(to: rate)
+            (domainRates + i).initialize(to: rate)
             (counts + i).initialize(to: 0)
             (times + i).initialize(to: 0)
         }
         header = .allocate(capacity: 1)
         header.initialize(
             to: Header(
-                steps: steps, stepCount: drafts.count, rates: domains, counts: counts, times: times,
+                steps: steps, stepCount: drafts.count, rates: domainRates, counts: counts, times: times,
                 domainCount: rates.count))
     }
 
@@ -71,7 +71,7 @@ final class RenderProgram {
         header.deallocate()
         steps.deallocate()
         buses.deallocate()
-        domains.deallocate()
+        domainRates.deallocate()
         counts.deallocate()
         times.deallocate()
     }
@@ -81,7 +81,7 @@ final class RenderProgram {
 final class RenderPlan {
     struct Stage: BitwiseCopyable {
         var program: UnsafeMutablePointer<RenderProgram.Header>
-        /// The frames of the stage; `Int.max` for the last.
+        /// The frames of the stage; `Int.max` for the plan's last stage.
         var frameCount: Int
     }
     struct Header: BitwiseCopyable {

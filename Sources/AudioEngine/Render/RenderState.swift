@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state of a node between blocks: memory of the render thread and the function that uses it.
+/// The state of a node between blocks: memory of the render thread, and the function that renders with it.
 ///
-/// Created and freed on the control thread. A program retains its nodes' states, which are freed with it.
+/// Created and freed on the control thread. A program retains the states of its nodes.
 class RenderState {
     let function: RenderFunction
     let pointer: UnsafeMutableRawPointer
@@ -15,24 +15,24 @@ class RenderState {
     }
 }
 
-/// A state of one type.
+/// A render state whose memory has the type `Memory`.
 final class RenderMemory<Memory: ~Copyable>: RenderState {
     let memory: UnsafeMutablePointer<Memory>
-    private let kept: [AnyObject]
-    private let stated: Double
-    override var latency: Double { stated }
+    private let retainedObjects: [AnyObject]
+    private let statedLatency: Double
+    override var latency: Double { statedLatency }
 
     /// - Parameters:
-    ///   - kept: the objects to which `memory` points.
+    ///   - retainedObjects: the objects to which `memory` points.
     init(
-        _ memory: consuming Memory, latency: Double = 0, keeping kept: [AnyObject] = [],
+        _ memory: consuming Memory, latency: Double = 0, keeping retainedObjects: [AnyObject] = [],
         function: @escaping RenderFunction
     ) {
         let pointer = UnsafeMutablePointer<Memory>.allocate(capacity: 1)
         pointer.initialize(to: memory)
         self.memory = pointer
-        self.kept = kept
-        stated = latency
+        self.retainedObjects = retainedObjects
+        statedLatency = latency
         super.init(function, UnsafeMutableRawPointer(pointer))
     }
 

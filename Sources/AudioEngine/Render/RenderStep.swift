@@ -13,7 +13,7 @@ struct RenderBus: BitwiseCopyable {
         self.silent = silent
     }
 
-    /// If true the samples are zero as well, for readers that do not check it.
+    /// True if the block is silent; then the samples are zero as well, for readers that do not check this flag.
     var isSilent: Bool {
         @_noLocks get { silent.pointee }
         @_noLocks nonmutating set { silent.pointee = newValue }
@@ -26,7 +26,7 @@ struct RenderBus: BitwiseCopyable {
         silent.pointee = true
     }
 
-    /// Copies a block, channel by channel.
+    /// Copies a block from another bus, channel by channel.
     @_noLocks
     func copy(_ from: RenderBus, _ frameCount: Int) {
         if from.isSilent {
@@ -46,12 +46,12 @@ struct RenderCall: BitwiseCopyable {
     var inputCount: Int
     var outputs: UnsafePointer<RenderBus>
     var outputCount: Int
-    /// The frames in the step's rate domain; may be 0 in a slower domain.
+    /// The frames to render, counted in the step's rate domain; may be 0 in a slower domain.
     var frameCount: Int
-    /// The engine's frame counter at the first frame, in the step's domain.
+    /// The engine's frame counter at the first frame to render, counted in the step's rate domain.
     var sampleTime: Int64
     var hostTime: HostTime
-    /// The device's cycle that contains the slice, and the slice's first frame in it.
+    /// The device's cycle that contains the slice; ``offset`` is the slice's first frame in the cycle.
     var cycle: UnsafePointer<IOCycle>
     var offset: Int
     /// ``ParameterStore/changeCount`` at the start of the cycle.
@@ -86,6 +86,6 @@ struct RenderStep: BitwiseCopyable {
     var inputCount: Int
     var outputs: UnsafePointer<RenderBus>
     var outputCount: Int
-    /// The index of the rate domain.
+    /// The index of the step's rate domain in the program.
     var domain: Int
 }

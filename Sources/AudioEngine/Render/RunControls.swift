@@ -3,9 +3,10 @@
 import EarshotAudioBase
 import Synchronization
 
-/// The atomics between a player or queue and its render side: the run and its start, the stale frames, the end, and the counters.
+/// The atomics that a player or queue shares with its render thread: the run and its start, the stale frames, the end, and
+/// counters.
 package final class RunControls: Sendable {
-    /// The render side's view, which must not outlive the controls.
+    /// The render thread's access to the controls. A handle must not outlive the controls.
     package struct Handle: @unchecked Sendable, BitwiseCopyable {  // atomics
         fileprivate let values: UnsafeMutablePointer<Atomic<Int>>
 
@@ -18,16 +19,16 @@ package final class RunControls: Sendable {
 
         /// The number of the run; 0 while stopped. In an input queue that was halted, the negative number of that run.
         package var run: Int { @_noLocks get { self[.run].pointee.load(ordering: .acquiring) } }
-        /// The frame at its own rate at which the run starts.
+        /// The frame at which the run starts, counted at the player's or queue's rate.
         package var start: Int64 { @_noLocks get { frame(Int64(self[.start].pointee.load(ordering: .relaxed))) } }
-        /// A player's frames before this position, or a queue's buffers up to this one, are stale.
+        /// The position of a player before which frames are stale, or the number of a queue's last stale buffer.
         package var flushed: Int { @_noLocks get { self[.flushed].pointee.load(ordering: .acquiring) } }
-        /// The position after which a player ends, or the last buffer of a queue; `Int.max` without an end.
+        /// The position after a player's last frame, or the number of a queue's last buffer; `Int.max` without an end.
         package var end: Int { @_noLocks get { self[.end].pointee.load(ordering: .acquiring) } }
-        /// The speed in units of 2⁻³²; 0 for no change.
+        /// An output queue's speed in units of 2⁻³²; 0 for the normal speed, until a speed is set.
         package var rate: Int { @_noLocks get { self[.rate].pointee.load(ordering: .relaxed) } }
 
-        /// Converts a frame of the engine to its own rate; keeps `Int64.min`.
+        /// Converts the engine's frame counter to the player's or queue's rate; keeps `Int64.min`, which means now.
         @_noLocks
         package func frame(_ time: Int64) -> Int64 {
             if time == .min { return time }
@@ -44,13 +45,13 @@ package final class RunControls: Sendable {
         package func add(_ frames: Int, to counter: Counter) {
             if frames != 0 { self[counter].pointee.add(frames, ordering: .relaxed) }
         }
-        /// Publishes the next frame.
+        /// Publishes the next frame of a player or an input queue.
         @_noLocks
         package func report(_ next: Int64) { self[.next].pointee.store(Int(next), ordering: .releasing) }
-        /// Publishes the number of the engine's restarts.
+        /// Publishes the number of the engine's restarts, for an input queue.
         @_noLocks
         package func report(starts: Int) { self[.starts].pointee.store(starts, ordering: .releasing) }
-        /// Publishes the playing buffer and the frames played of it.
+        /// Publishes the number of an output queue's playing buffer, and the frames played of that buffer.
         @_noLocks
         package func report(sequence: Int, frame: Int) {
             self[.next].pointee.store(sequence &<< 24 | (frame & 0xFF_FFFF), ordering: .releasing)
@@ -79,11 +80,11 @@ package final class RunControls: Sendable {
         handle.values.deallocate()
     }
 
-    /// Sets the ratio of its rate to the engine's rate.
+    /// Sets the ratio of the player's or queue's rate to the engine's rate.
     package func setRatio(_ ratio: Double) {
         handle[.ratio].pointee.store(Int(Int64(bitPattern: ratio.bitPattern)), ordering: .relaxed)
     }
-    /// Begins a run that starts at a frame of the engine.
+    /// Begins a run that starts at `start` on the engine's frame counter.
     package func begin(run: Int, at start: Int64) {
         handle[.start].pointee.store(Int(clamping: start), ordering: .relaxed)
         handle[.run].pointee.store(run, ordering: .releasing)
@@ -98,9 +99,9 @@ package final class RunControls: Sendable {
     }
     /// The next frame of a player or an input queue; 0 before the first.
     package var next: Int { handle[.next].pointee.load(ordering: .acquiring) }
-    /// The engine's restarts since an input queue first saw it.
+    /// The number of engine restarts that an input queue has seen.
     package var starts: Int { handle[.starts].pointee.load(ordering: .acquiring) }
-    /// The playing buffer and the frames played of it.
+    /// The number of an output queue's playing buffer, and the frames played of that buffer.
     package var place: (sequence: Int, frame: Int) {
         let value = handle[.next].pointee.load(ordering: .acquiring)
         return (value >> 24, value & 0xFF_FFFF)

@@ -8,19 +8,20 @@ struct UnitState: ~Copyable {
     private let functions: UnitFunctions
     private let kernel: UnsafeMutableRawPointer
     private var ramps: ParameterRamps
-    /// The silent frames after which the unit sleeps; more than a slice, so that the division into slices does not matter.
-    private let memory: Int
+    /// The quiet frames after which the unit stops rendering; more than a slice, so that the division into slices does not
+    /// matter.
+    private let quietLimit: Int
     private let isGenerator: Bool
-    private var quiet = 0
+    private var quietCount = 0
     private var isIdle = false
     private let faults: Counters.Handle
 
-    /// - Parameter faults: counts the blocks silenced because the unit's output was NaN or infinite.
+    /// - Parameter faults: counts the blocks that were silenced because the unit's output had NaN or infinity.
     init(_ instance: UnitInstance, ramps: consuming ParameterRamps, faults: Counters.Handle) {
         self.faults = faults
         functions = instance.functions
         kernel = instance.state
-        memory = instance.memory + instance.latency + 2 * RenderProgram.sliceFrameCount
+        quietLimit = instance.memory + instance.latency + 2 * RenderProgram.sliceFrameCount
         isGenerator = instance.description.component.type == .generator
         self.ramps = ramps
         functions.callSet(kernel, self.ramps.values, over: 0)
@@ -33,7 +34,7 @@ struct UnitState: ~Copyable {
         }
     }
 
-    /// Renders a block in one piece if it has sound throughout and no change; otherwise divides it.
+    /// Renders a block in one piece if its last frame has sound and no parameter changes; otherwise divides the block.
     @_noLocks
     mutating func process(_ call: UnsafePointer<RenderCall>) {
         let count = call.pointee.frameCount
@@ -48,18 +49,19 @@ struct UnitState: ~Copyable {
             if isIdle, from.pointee.channels.pointers == to.pointee.channels.pointers { return }
             return divide(call.pointee)
         }
-        guard !isGenerator, !isIdle, quiet &+ count < memory, from.pointee.channels[0][count &- 1] != 0 else {
+        guard !isGenerator, !isIdle, quietCount &+ count < quietLimit, from.pointee.channels[0][count &- 1] != 0 else {
             return divide(call.pointee)
         }
         functions.callProcess(
             kernel,
             UnitBlock(input: from.pointee.channels, output: to.pointee.channels, offset: 0, frameCount: count))
         ramps.rendered(count)
-        quiet = 0
+        quietCount = 0
         check(to.pointee, count)
     }
 
-    /// Skips silence by frames, so that sleeping and waking do not depend on the division into blocks.
+    /// Renders a block in parts: counts and skips silence by frames, so that the unit's sleep does not depend on the division
+    /// into blocks.
     @_noLocks
     private mutating func divide(_ call: RenderCall) {
         let hasInput = call.inputCount > 0
@@ -72,31 +74,31 @@ struct UnitState: ~Copyable {
         }
         let silent = !hasInput || from.isSilent
         if !hasInput { to.silence(call.frameCount) }
-        var first = silent ? call.frameCount : 0
-        if !silent, quiet &+ call.frameCount >= memory { first = soundStart(from.channels, call.frameCount) }
-        // Read before the unit writes, as both may use the same memory.
-        let inputQuiet = first < call.frameCount ? soundEnd(from.channels, call.frameCount) : 0
-        let asleep = isIdle && ramps.isAtRest(until: call.sampleTime &+ Int64(first))
+        var onset = silent ? call.frameCount : 0
+        if !silent, quietCount &+ call.frameCount >= quietLimit { onset = soundStart(from.channels, call.frameCount) }
+        // The input is read before the unit writes, because input and output may use the same memory.
+        let inputQuiet = onset < call.frameCount ? soundEnd(from.channels, call.frameCount) : 0
+        let asleep = isIdle && ramps.isAtRest(until: call.sampleTime &+ Int64(onset))
         if asleep {
-            if first == call.frameCount {
-                to.silence(first)
+            if onset == call.frameCount {
+                to.silence(onset)
                 return
             }
-            for c in 0..<to.channels.count { clearSamples(to.channels[c], first) }
-        } else if first > 0 {
-            render(from.channels, to.channels, call, 0, first)
-            settle(to.channels, first)
+            for c in 0..<to.channels.count { clearSamples(to.channels[c], onset) }
+        } else if onset > 0 {
+            render(from.channels, to.channels, call, 0, onset)
+            settle(to.channels, onset)
         }
-        if first < call.frameCount {
+        if onset < call.frameCount {
             isIdle = false
-            render(from.channels, to.channels, call, first, call.frameCount)
+            render(from.channels, to.channels, call, onset, call.frameCount)
         }
         guard check(to, call.frameCount) else { return }
         to.isSilent = isIdle && soundStart(to.channels, call.frameCount) == call.frameCount
-        if first < call.frameCount {
+        if onset < call.frameCount {
             let outputQuiet = quietEnd(to.channels, call.frameCount)
-            let now = inputQuiet < outputQuiet ? inputQuiet : outputQuiet
-            quiet = now < call.frameCount ? now : quiet &+ now
+            let endingQuiet = inputQuiet < outputQuiet ? inputQuiet : outputQuiet
+            quietCount = endingQuiet < call.frameCount ? endingQuiet : quietCount &+ endingQuiet
         }
     }
 
@@ -114,20 +116,21 @@ struct UnitState: ~Copyable {
         }
     }
 
-    /// Counts `count` more frames of silent input. Returns true if the output has been silent for long enough to have ended.
+    /// Counts `count` more frames of silent input. Once the output has been quiet for long enough, silences the rest and resets
+    /// the unit.
     @_noLocks
     private mutating func settle(_ to: Channels, _ count: Int) {
         let end = quietEnd(to, count)
-        let before = quiet
-        quiet = end < count ? end : quiet &+ count
-        guard quiet >= memory else { return }
-        let start = before < memory ? memory &- before : 0
+        let before = quietCount
+        quietCount = end < count ? end : quietCount &+ count
+        guard quietCount >= quietLimit else { return }
+        let start = before < quietLimit ? quietLimit &- before : 0
         for c in 0..<to.count { clearSamples(to[c] + start, count &- start) }
         functions.callReset(kernel)
         isIdle = true
     }
 
-    /// Silences a block with NaN or infinity. Returns true if it had none.
+    /// Silences a block that has NaN or infinity. Returns true if all samples were finite.
     @_noLocks
     @discardableResult
     private mutating func check(_ to: RenderBus, _ frameCount: Int) -> Bool {
@@ -140,7 +143,7 @@ struct UnitState: ~Copyable {
     }
 }
 
-/// Returns the first frame that is not silent; `frameCount` if all are.
+/// Returns the index of the first frame in which any channel is not zero; `frameCount` if all are zero.
 @_noLocks
 func soundStart(_ channels: Channels, _ frameCount: Int) -> Int {
     var first = frameCount
@@ -152,7 +155,7 @@ func soundStart(_ channels: Channels, _ frameCount: Int) -> Int {
     return first
 }
 
-/// Returns the number of silent frames at the end.
+/// Returns the number of frames at the end of a block whose samples are all zero.
 @_noLocks
 func soundEnd(_ channels: Channels, _ frameCount: Int) -> Int {
     var count = frameCount
@@ -164,7 +167,7 @@ func soundEnd(_ channels: Channels, _ frameCount: Int) -> Int {
     return count
 }
 
-/// Returns the number of frames at the end that are below −120 dBFS.
+/// Returns the number of frames at the end of a block that are below −120 dBFS in all channels.
 @_noLocks
 func quietEnd(_ channels: Channels, _ frameCount: Int) -> Int {
     var count = frameCount
@@ -191,7 +194,8 @@ func absolutePeak(_ channels: Channels, _ frameCount: Int) -> Float {
     return top
 }
 
-/// Replaces NaN and infinity by silence, and clamps the rest to ±1,000. Returns the number of samples replaced.
+/// Replaces NaN and infinity by silence, and clamps the other samples to ±1,000. Returns the number of samples replaced, not
+/// clamped.
 @_noLocks
 func scrub(_ channels: Channels, _ frameCount: Int) -> Int {
     if areSamplesFinite(channels, frameCount), absolutePeak(channels, frameCount) <= 1_000 { return 0 }

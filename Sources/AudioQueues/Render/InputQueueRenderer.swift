@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import EarshotAudioEngine
 
-/// Owns the render side of an input queue, and the lock-free queues to and from it.
+/// Owns the render thread's memory of an input queue, and the lock-free queues between the render thread and others.
 final class InputQueueRenderer: @unchecked Sendable {  // `memory` is the render thread's alone
     let incoming: MessageQueue<QueuedBuffer>
     let filled: MessageQueue<CapturedBuffer>
@@ -31,7 +31,7 @@ final class InputQueueRenderer: @unchecked Sendable {  // `memory` is the render
         memory.deallocate()
     }
 
-    /// Delivers the partly filled buffer if the queue was stopped. Call it only while no thread renders.
+    /// Delivers the partly filled buffer if the queue was paused or stopped. Call it only while no thread renders.
     func settle() {
         let run = controls.handle.run
         if run <= 0, run != memory.pointee.ended {

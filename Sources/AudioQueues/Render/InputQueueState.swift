@@ -8,9 +8,9 @@ import EarshotAudioEngine
 struct CapturedBuffer: BitwiseCopyable, Sendable {
     var id: Int
     var frameCount: Int
-    /// The time of its first frame, at the queue's rate.
+    /// The time of the buffer's first frame on the engine's frame counter, at the queue's rate.
     var time: Int64
-    /// The number of the engine's start.
+    /// The number of the engine's start during which the buffer was filled.
     var start: Int
 }
 
@@ -24,18 +24,18 @@ struct InputQueueState: ~Copyable {
     private let level: LatestValue<Level>.Writer
     private var current: QueuedBuffer
     private var hasCurrent = false
-    private var at = 0
+    private var filledFrameCount = 0
     private var time: Int64 = 0
     private var start = 0
-    private var expected: Int64 = .min
-    /// The frame after the last block, and the number of the engine's start, as each start counts from 0.
-    private var last: Int64 = .min
+    private var expectedTime: Int64 = .min
+    /// The frame after the last block. A smaller frame shows that the engine was started again, because each start counts from 0.
+    private var lastBlockEnd: Int64 = .min
     private var starts = 0
     /// The ``RunControls/Handle/run`` whose end was reported last.
     private(set) var ended = 0
-    private var announced = 0
+    private var announcedRun = 0
     private var position = 0
-    private var gap = 0
+    private var gapFrameCount = 0
     private var gapStart: Int64 = 0
 
     init(
@@ -53,44 +53,45 @@ struct InputQueueState: ~Copyable {
     }
 
     /// Captures a block.
-    /// - Parameter now: its first frame, at the queue's rate.
+    /// - Parameter now: the time of the block's first frame, at the queue's rate.
     @_noLocks
     mutating func capture(_ now: Int64, _ frameCount: Int, _ input: ReadOnlyChannels) {
         let run = controls.run
         controls.report(now &+ Int64(frameCount))
-        if now < last {
+        if now < lastBlockEnd {
             starts &+= 1
             controls.report(starts: starts)
         }
-        last = now &+ Int64(frameCount)
+        lastBlockEnd = now &+ Int64(frameCount)
         level.store(Level(of: input, frameCount: frameCount))
         guard run > 0 else {
             if run != ended { finish(run) }
-            expected = .min
+            expectedTime = .min
             return
         }
-        // Continue a run even if the engine was started again and counts from 0.
-        let wait = announced != run && controls.start > now ? controls.start &- now : 0
+        // A run that has begun continues even if the engine was started again and counts from 0.
+        let wait = announcedRun != run && controls.start > now ? controls.start &- now : 0
         guard wait < Int64(frameCount) else { return }
         var done = Int(wait)
         noteSkipped(now)
-        if announced != run {
-            announced = run
+        if announcedRun != run {
+            announcedRun = run
             records.push(QueueRecord(.started, time: now &+ Int64(done)))
         }
         while done < frameCount { done &+= fillBuffer(input, done, frameCount &- done, now &+ Int64(done)) }
-        expected = now &+ Int64(frameCount)
+        expectedTime = now &+ Int64(frameCount)
     }
 
-    /// Reports a hole after frames that the device skipped, or after a new start of the engine. No buffer spans it.
+    /// Delivers the partly filled buffer if a block does not follow the last one, and reports frames that the device skipped.
+    /// Therefore no buffer spans a hole.
     @_noLocks
     private mutating func noteSkipped(_ now: Int64) {
-        guard expected != .min, now != expected else { return }
+        guard expectedTime != .min, now != expectedTime else { return }
         closeGap()
-        if at > 0 { handOver() }
-        guard now > expected else { return }
-        let count = Int(now &- expected)
-        records.push(QueueRecord(.skipped, time: expected, frameCount: count, position: position))
+        if filledFrameCount > 0 { handOver() }
+        guard now > expectedTime else { return }
+        let count = Int(now &- expectedTime)
+        records.push(QueueRecord(.skipped, time: expectedTime, frameCount: count, position: position))
         controls.add(count, to: .skipped)
     }
 
@@ -98,52 +99,52 @@ struct InputQueueState: ~Copyable {
     private mutating func fillBuffer(_ input: ReadOnlyChannels, _ offset: Int, _ room: Int, _ now: Int64) -> Int {
         if !hasCurrent {
             guard let next = incoming.pop() else {
-                if gap == 0 { gapStart = now }
-                gap &+= room
+                if gapFrameCount == 0 { gapStart = now }
+                gapFrameCount &+= room
                 controls.add(room, to: .overrun)
                 return room
             }
             current = next
             hasCurrent = true
-            at = 0
+            filledFrameCount = 0
         }
         closeGap()
-        if at == 0 {
+        if filledFrameCount == 0 {
             time = now
             start = starts
         }
-        var count = current.frameCount &- at
+        var count = current.frameCount &- filledFrameCount
         if count > room { count = room }
         for c in 0..<current.samples.count where c < input.count {
-            copySamples(current.samples[c] + at, input[c] + offset, count)
+            copySamples(current.samples[c] + filledFrameCount, input[c] + offset, count)
         }
-        at &+= count
+        filledFrameCount &+= count
         position &+= count
         controls.add(count, to: .played)
-        if at >= current.frameCount { handOver() }
+        if filledFrameCount >= current.frameCount { handOver() }
         return count
     }
 
     @_noLocks
     private mutating func closeGap() {
-        guard gap > 0 else { return }
-        records.push(QueueRecord(.overrun, time: gapStart, frameCount: gap, position: position))
-        gap = 0
+        guard gapFrameCount > 0 else { return }
+        records.push(QueueRecord(.overrun, time: gapStart, frameCount: gapFrameCount, position: position))
+        gapFrameCount = 0
     }
 
     @_noLocks
     private mutating func handOver() {
-        filled.push(CapturedBuffer(id: current.id, frameCount: at, time: time, start: start))
+        filled.push(CapturedBuffer(id: current.id, frameCount: filledFrameCount, time: time, start: start))
         hasCurrent = false
-        at = 0
+        filledFrameCount = 0
         wakeup.wake()
     }
 
-    /// Ends a run, which may not have been seen, and delivers the partly filled buffer.
+    /// Ends a run, even one that captured no block, and delivers the partly filled buffer.
     @_noLocks
     private mutating func finish(_ run: Int) {
         closeGap()
-        if at > 0 { handOver() }
+        if filledFrameCount > 0 { handOver() }
         ended = run
         records.push(QueueRecord(.stopped, position: 0 &- run))
         wakeup.wake()

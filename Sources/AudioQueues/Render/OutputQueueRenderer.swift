@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioEngine
 
-/// Owns the render side of an output queue, and the lock-free queues to and from it.
+/// Owns the render thread's memory of an output queue, and the lock-free queues between the render thread and others.
 final class OutputQueueRenderer: @unchecked Sendable {  // `memory` is the render thread's alone
     let incoming: MessageQueue<QueuedBuffer>
     let handedBack: MessageQueue<Int>

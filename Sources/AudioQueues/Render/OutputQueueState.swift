@@ -17,17 +17,17 @@ struct OutputQueueState: ~Copyable {
     private var current: QueuedBuffer
     private var hasCurrent = false
     /// The number of frames of the current buffer that were played.
-    private var at = 0
+    private var playedFrameCount = 0
     private var fade: EdgeFade
-    /// True if the next sound was faded out in the middle.
+    /// True if the last sound was faded out in the middle, so that the next sound must fade in.
     private var isInterrupted = false
-    /// The run of the render side, and the run whose first frame was reported; 0 for none.
-    private var active = 0
-    private var announced = 0
+    /// The run that the render thread renders; 0 for none.
+    private var activeRun = 0
+    private var announcedRun = 0
     private var position = 0
-    private var gap = 0
+    private var gapFrameCount = 0
     private var gapStart: Int64 = 0
-    private var handed = 0
+    private var lastReturnedSequence = 0
 
     init(
         incoming: MessageQueue<QueuedBuffer>.Reader, handedBack: MessageQueue<Int>.Writer,
@@ -43,28 +43,28 @@ struct OutputQueueState: ~Copyable {
         fade = EdgeFade(sampleRate: format.sampleRate)
         resampler = Resampler(
             from: format.sampleRate, to: format.sampleRate, channelCount: format.channelCount,
-            quality: .steerable(halfLength: isVarispeed ? 32 : 8), maximumFrameCount: Self.piece,
-            excess: isVarispeed ? 2 * Self.piece : 0)
+            quality: .steerable(halfLength: isVarispeed ? 32 : 8), maximumFrameCount: Self.pieceLength,
+            excess: isVarispeed ? 2 * Self.pieceLength : 0)
         current = QueuedBuffer(samples: resampler.input, frameCount: 0, id: 0, sequence: 0, start: .min)
     }
 
-    private static var piece: Int { @_noLocks get { 256 } }
+    private static var pieceLength: Int { @_noLocks get { 256 } }
 
     /// Renders a block, with silence where there is no sound.
-    /// - Parameter time: the first frame, at the queue's rate.
+    /// - Parameter time: the time of the block's first frame, at the queue's rate.
     @_noLocks
     mutating func render(_ time: Int64, _ frameCount: Int, _ output: Channels) {
         guard isVarispeed else { return pull(output, 0, frameCount, time) }
         let rate = controls.rate
-        let wanted = rate > 0 ? Double(rate) * 0x1p-32 : 1
+        let wantedStep = rate > 0 ? Double(rate) * 0x1p-32 : 1
         var done = 0
         while done < frameCount {
-            var count = frameCount &- done < Self.piece ? frameCount &- done : Self.piece
-            // The rate changes by 1/64 in 16 frames, because a sudden change of pitch is audible.
-            let way = wanted - step
-            if way != 0 {
+            var count = frameCount &- done < Self.pieceLength ? frameCount &- done : Self.pieceLength
+            // The rate changes by at most 1/64 in 16 frames, because a sudden change of pitch is audible.
+            let difference = wantedStep - step
+            if difference != 0 {
                 if count > 16 { count = 16 }
-                step = way > 0x1p-6 ? step + 0x1p-6 : way < -0x1p-6 ? step - 0x1p-6 : wanted
+                step = difference > 0x1p-6 ? step + 0x1p-6 : difference < -0x1p-6 ? step - 0x1p-6 : wantedStep
                 resampler.step = step
             }
             let needed = resampler.inputNeeded(for: count)
@@ -78,28 +78,28 @@ struct OutputQueueState: ~Copyable {
     private mutating func pull(_ output: Channels, _ offset: Int, _ frameCount: Int, _ time: Int64) {
         var done = 0
         var run = controls.run
-        if run != 0 { active = run }
+        if run != 0 { activeRun = run }
         while done < frameCount {
             done &+= step(output, offset &+ done, frameCount &- done, time &+ Int64(done), &run)
         }
     }
 
-    /// Renders some frames. Returns their number, which may be 0.
+    /// Renders at most `room` frames. Returns the number of frames rendered, which may be 0.
     @_noLocks
     private mutating func step(
         _ output: Channels, _ offset: Int, _ room: Int, _ time: Int64, _ run: inout Int
     ) -> Int {
         takeNext()
         let isStale = hasCurrent && current.sequence <= controls.flushed
-        // Continue a run even if the engine was started again and counts from 0.
-        let sounds = run != 0 && !isStale && (announced == run || time >= controls.start)
+        // A run that has begun continues even if the engine was started again and counts from 0.
+        let sounds = run != 0 && !isStale && (announcedRun == run || time >= controls.start)
         if !sounds, fade.isSilent { return renderIdle(output, offset, room, time, run, isStale) }
         guard hasCurrent else {
             if !sounds {
                 fade.silence()
                 return 0
             }
-            if handed >= controls.end {
+            if lastReturnedSequence >= controls.end {
                 finish(run)
                 run = 0
                 return 0
@@ -110,7 +110,7 @@ struct OutputQueueState: ~Copyable {
             fade.begin(inMidst: isInterrupted)
             isInterrupted = false
         }
-        if at == 0, current.start != .min, sounds {
+        if playedFrameCount == 0, current.start != .min, sounds {
             if current.start > time {
                 let wait = current.start &- time
                 return silence(output, offset, wait < Int64(room) ? Int(wait) : room, time)
@@ -121,7 +121,7 @@ struct OutputQueueState: ~Copyable {
         return play(output, offset, room, time, sounds, run)
     }
 
-    /// While silent: returns revoked buffers and waits for the start.
+    /// Renders while nothing is heard: returns revoked buffers, ends a run, and waits for the start of the next.
     @_noLocks
     private mutating func renderIdle(
         _ output: Channels, _ offset: Int, _ room: Int, _ time: Int64, _ run: Int, _ isStale: Bool
@@ -133,7 +133,7 @@ struct OutputQueueState: ~Copyable {
         }
         closeGap()
         if run == 0 {
-            if active != 0 { finish(active) }
+            if activeRun != 0 { finish(activeRun) }
             return silence(output, offset, room, time)
         }
         let wait = controls.start &- time
@@ -148,25 +148,25 @@ struct OutputQueueState: ~Copyable {
         _ output: Channels, _ offset: Int, _ room: Int, _ time: Int64, _ sounds: Bool, _ run: Int
     ) -> Int {
         closeGap()
-        if run != 0, announced != run {
-            announced = run
+        if run != 0, announcedRun != run {
+            announcedRun = run
             records.push(QueueRecord(.started, time: time))
         }
-        var count = current.frameCount &- at
+        var count = current.frameCount &- playedFrameCount
         if count > room { count = room }
         if !sounds, count > fade.level { count = fade.level }
-        for c in 0..<output.count { copySamples(output[c] + offset, current.samples[c] + at, count) }
+        for c in 0..<output.count { copySamples(output[c] + offset, current.samples[c] + playedFrameCount, count) }
         fade.scale(output, from: offset, frameCount: count, rising: sounds)
-        at &+= count
+        playedFrameCount &+= count
         position &+= count
         controls.add(count, to: .played)
-        controls.report(sequence: current.sequence, frame: at)
+        controls.report(sequence: current.sequence, frame: playedFrameCount)
         if !sounds, fade.isSilent { isInterrupted = true }
-        if at >= current.frameCount { handBack() }
+        if playedFrameCount >= current.frameCount { handBack() }
         return count
     }
 
-    /// Skips overdue frames, so that the others are in time.
+    /// Skips overdue frames, so that the remaining frames are in time.
     @_noLocks
     private mutating func skipLate(_ time: Int64) {
         let late = time &- current.start
@@ -175,14 +175,14 @@ struct OutputQueueState: ~Copyable {
         let count = late < Int64(current.frameCount) ? Int(late) : current.frameCount
         records.push(QueueRecord(.late, time: time &- late, frameCount: count, position: position))
         controls.add(count, to: .late)
-        at = count
-        if at >= current.frameCount { handBack() }
+        playedFrameCount = count
+        if playedFrameCount >= current.frameCount { handBack() }
     }
 
     @_noLocks
     private mutating func miss(_ output: Channels, _ offset: Int, _ room: Int, _ time: Int64) -> Int {
-        if gap == 0 { gapStart = time }
-        gap &+= room
+        if gapFrameCount == 0 { gapStart = time }
+        gapFrameCount &+= room
         controls.add(room, to: .underrun)
         return silence(output, offset, room, time)
     }
@@ -195,16 +195,16 @@ struct OutputQueueState: ~Copyable {
 
     @_noLocks
     private mutating func closeGap() {
-        guard gap > 0 else { return }
-        records.push(QueueRecord(.underrun, time: gapStart, frameCount: gap, position: position))
-        gap = 0
+        guard gapFrameCount > 0 else { return }
+        records.push(QueueRecord(.underrun, time: gapStart, frameCount: gapFrameCount, position: position))
+        gapFrameCount = 0
     }
 
     @_noLocks
     private mutating func finish(_ run: Int) {
         closeGap()
         controls.endRun(run)
-        active = 0
+        activeRun = 0
         fade.silence()
         records.push(QueueRecord(.stopped, position: run))
         wakeup.wake()
@@ -216,13 +216,13 @@ struct OutputQueueState: ~Copyable {
         current = next
         current.start = controls.frame(next.start)
         hasCurrent = true
-        at = 0
+        playedFrameCount = 0
     }
 
     @_noLocks
     private mutating func handBack() {
         handedBack.push(current.id)
-        handed = current.sequence
+        lastReturnedSequence = current.sequence
         hasCurrent = false
         wakeup.wake()
     }

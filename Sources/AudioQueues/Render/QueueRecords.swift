@@ -7,22 +7,22 @@ struct QueuedBuffer: BitwiseCopyable, @unchecked Sendable {  // one thread has i
     var samples: Channels
     var frameCount: Int
     var id: Int
-    /// The number in the order of enqueuing, from 1.
+    /// The buffer's number in the order of enqueuing, from 1.
     var sequence: Int
-    /// The engine's frame at which the buffer begins; `Int64.min` for directly after the previous buffer.
+    /// The frame of the engine's counter at which the buffer begins; `Int64.min` for directly after the previous buffer.
     var start: Int64
 }
 
-/// The phase of a queue, on its control side.
+/// The phase of a queue, as set by the calls of its user.
 enum QueuePhase { case stopped, running, paused }
 
-/// A record of the render thread.
+/// An event that the render thread reports: a start, an end or a loss.
 struct QueueRecord: BitwiseCopyable, Sendable {
     enum Kind: BitwiseCopyable { case started, stopped, underrun, overrun, late, skipped }
     var kind: Kind
     var time: Int64 = 0
     var frameCount = 0
-    /// The number of frames before the record; for an end, the run that ended.
+    /// The number of frames played or recorded before the event; for an end, the run that ended.
     var position = 0
 
     @_noLocks

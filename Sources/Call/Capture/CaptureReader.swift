@@ -2,11 +2,11 @@
 
 import EarshotAudioBase
 
-/// Captured frames at the device's rate, for every encoder.
+/// A block of captured frames at the device's rate, read once for all encoders.
 struct CapturedBlock {
     let channels: Channels
     let frameCount: Int
-    /// The frames lost before the first frame.
+    /// The number of frames lost just before the block.
     let gap: Int
 }
 
@@ -14,14 +14,14 @@ struct CapturedBlock {
 struct CaptureReader: ~Copyable {
     private let ring: AudioRing
     private let deviceRate: Double
-    private let readLimit: Int  // frames one block has at most
+    private let readLimit: Int  // the maximum number of frames in a block
     private let raw: AudioBuffer
-    private var expected = 0  // the ring's position behind the last block
-    private var gap = 0
+    private var endPosition = 0  // the ring's position after the last block
+    private var gapFrames = 0  // lost since the last block
 
-    /// The frames lost before they could be encoded: rejected by the ring or dropped as too old.
+    /// The frames lost before they could be encoded: skipped by the device, rejected by the full ring, or dropped as too old.
     private(set) var lostFrames = 0
-    /// The current block size of the device, which may change with the route.
+    /// The current block size of the device in frames, which may change with the route.
     var deviceBlock: Int
 
     init(_ ring: AudioRing, channelCount: Int, deviceRate: Double, deviceBlock: Int) {
@@ -32,20 +32,20 @@ struct CaptureReader: ~Copyable {
         raw = AudioBuffer(channelCount: channelCount, frameCapacity: readLimit)
     }
 
-    /// The maximum frames of a block, for a device that began with this block size.
+    /// Returns the maximum number of frames in a read block, for a device that had this block size at the start.
     static func readLimit(deviceBlock: Int) -> Int { deviceBlock * 3 / 2 }
 
     /// The ring's position after the last block.
-    var position: Int { expected }
+    var position: Int { endPosition }
 
     /// Returns true if ``next()`` has a block.
     var hasFrames: Bool { ring.reader.heldFrames > 0 }
 
-    /// Returns true if the awaited frames are there.
+    /// Returns true if the ring holds at least ``awaited`` frames.
     var hasAwaited: Bool { ring.reader.heldFrames >= awaited }
 
-    /// The number of frames, at least 1, for which the callback wakes the media thread. Limited to 20 ms, as frames that wait
-    /// much longer are dropped.
+    /// The number of frames in the ring from which on the callback wakes the media thread. Clamped to 1 frame…20 ms, because
+    /// frames that wait much longer are dropped.
     var awaited = 1 {
         didSet {
             awaited = max(1, min(awaited, Int(deviceRate * 0.02)))
@@ -53,20 +53,20 @@ struct CaptureReader: ~Copyable {
         }
     }
 
-    /// Returns the next frames, valid until the next call; nil if there are none. Frames older than 50 ms are dropped, so that
-    /// the remote peer hears a gap instead of a longer delay.
+    /// Returns the next frames, valid until the next call; nil if there are none. Frames older than 50 ms, or than four blocks if
+    /// these are longer, are dropped, so that the remote peer hears a gap instead of a longer delay.
     mutating func next() -> CapturedBlock? {
-        let held = ring.reader.heldFrames
-        guard held > 0 else { return nil }
-        // If possible a block of the device, since PCM sends each block as one packet.
-        let wanted = held <= readLimit ? held : min(deviceBlock, readLimit)
+        let waitingFrames = ring.reader.heldFrames
+        guard waitingFrames > 0 else { return nil }
+        // More than 1.5 blocks are read block by block, because PCM makes its packets of what is read at once.
+        let wanted = waitingFrames <= readLimit ? waitingFrames : min(deviceBlock, readLimit)
         let slice = ring.reader.read(
             raw.channels, frameCount: wanted, holdingAtMost: max(Int(deviceRate * 0.05), 4 * deviceBlock))
-        gap += slice.position - expected
-        lostFrames += slice.position - expected
-        expected = slice.position + slice.frameCount
+        gapFrames += slice.position - endPosition
+        lostFrames += slice.position - endPosition
+        endPosition = slice.position + slice.frameCount
         guard slice.frameCount > 0 else { return nil }
-        defer { gap = 0 }
-        return CapturedBlock(channels: raw.channels, frameCount: slice.frameCount, gap: gap)
+        defer { gapFrames = 0 }
+        return CapturedBlock(channels: raw.channels, frameCount: slice.frameCount, gap: gapFrames)
     }
 }

@@ -10,7 +10,7 @@ struct CaptureSide: ~Copyable {
     private let ring: AudioRing.Writer
     private let wakeup: Wakeup.Handle
     private let levels: LatestValue<SpokenLevels>.Writer
-    private let block: Channels  // at the stream's channel count
+    private let block: Channels  // of the cycle, with the call's channels
     private let capacity: Int
     private let isMuted: UnsafeMutablePointer<Atomic<Bool>>
     let voice: VoicePath?
@@ -46,7 +46,8 @@ struct CaptureSide: ~Copyable {
         send(cycle)
     }
 
-    /// Reads the block: mono is the mean of all inputs; stereo the first two, or a single one twice.
+    /// Copies the device's input to the block, and measures the block. A mono block is the mean of all input channels. A stereo
+    /// block has the first two, or a single one twice. Without an input channel the block is silent.
     @_noLocks
     mutating func listen(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)
@@ -75,14 +76,14 @@ struct CaptureSide: ~Copyable {
         levels.store(level)
     }
 
-    /// Processes the block and passes it to the ring.
+    /// Processes the block that ``listen(_:)`` copied, and writes it to the ring.
     @_noLocks
     mutating func send(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)
         voice?.process(block, cycle, frameCount: frames)
         insert.process(block, cycle, frameCount: frames)
         fader.process(block, frames, isHeard: !isMuted.pointee.load(ordering: .relaxed))
-        // A rejected block becomes a gap once the ring is empty.
+        // After a block that does not fit, the ring rejects all blocks until the reader has emptied it.
         if !ring.write(block, frameCount: frames) || ring.hasAwaited { wakeup.wake() }
     }
 }

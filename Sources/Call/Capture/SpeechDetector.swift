@@ -4,52 +4,53 @@ import EarshotAudioDSP
 
 /// Detects speech, singing or playing from the levels of blocks: energy above a floor that follows the noise.
 ///
-/// A window has 10 ms. It counts as sound if it is 10 dB above the floor. Sound begins after 50 ms of such windows; windows below
-/// subtract, so that a click does not count. It ends 400 ms after its last window, so that words stay together. The floor rises
-/// by 3 dB and falls by 30 dB a second, between -70 and -40 dBFS, starting at -55 dBFS. So it settles on the level of pauses;
-/// steady noise up to -40 dBFS is no sound after some seconds, and anything above -30 dBFS always is. Zeros do not move it, since
-/// a live microphone does not send them.
+/// Energy is measured in windows of 10 ms. A window counts as loud if it is 10 dB above the floor. Speaking begins when a count
+/// reaches five (50 ms): each loud window adds one and each other window subtracts one, down to zero, so that a click does not
+/// count. Speaking ends 400 ms after the last loud window, so that words stay together. The floor rises by 3 dB and falls by 30
+/// dB a second, between -70 and -40 dBFS, starting at -55 dBFS. So the floor settles on the level of pauses: after some seconds
+/// steady noise up to -40 dBFS is not loud, but anything above -30 dBFS always is. A window of zeros does not move the floor,
+/// since a live microphone does not send zeros.
 ///
 /// Decibels are relative to a full-scale square wave. No clock, lock or allocation: it runs in a callback.
 struct SpeechDetector: BitwiseCopyable {
     private(set) var isSpeaking = false
 
     private let windowFrames: Int
-    private var frames = 0
-    private var energy: Float = 0  // of this window: the sum of mean squares times frames
+    private var filledFrames = 0  // of the open window
+    private var energy: Float = 0  // of the open window: the sum of mean squares times frames
     private var floor: Float
-    private var attack = 0  // windows
-    private var hold = 0
+    private var loudWindows = 0  // less other windows; counted until speaking begins
+    private var windowsToEnd = 0  // until speaking ends
 
     private static var attackWindows: Int { @_noLocks get { 5 } }
     private static var holdWindows: Int { @_noLocks get { 40 } }
-    private static var lowest: Float { @_noLocks get { 1e-7 } }  // -70 dBFS
-    private static var first: Float { @_noLocks get { 3.16e-6 } }  // -55 dBFS
-    private static var highest: Float { @_noLocks get { 1e-4 } }  // -40 dBFS
-    private static var above: Float { @_noLocks get { 10 } }
-    private static var rise: Float { @_noLocks get { 1.006_93 } }  // 0.03 dB
-    private static var fall: Float { @_noLocks get { 0.933_3 } }  // -0.3 dB
+    private static var lowestFloor: Float { @_noLocks get { 1e-7 } }  // -70 dBFS
+    private static var initialFloor: Float { @_noLocks get { 3.16e-6 } }  // -55 dBFS
+    private static var highestFloor: Float { @_noLocks get { 1e-4 } }  // -40 dBFS
+    private static var loudRatio: Float { @_noLocks get { 10 } }  // 10 dB
+    private static var floorRise: Float { @_noLocks get { 1.006_93 } }  // 0.03 dB a window
+    private static var floorFall: Float { @_noLocks get { 0.933_3 } }  // -0.3 dB a window
 
     @_noLocks
     init(sampleRate: Double) {
         let frames = Int(sampleRate * 0.01)
         windowFrames = frames > 1 ? frames : 1
-        floor = Self.first
+        floor = Self.initialFloor
     }
 
-    /// Adds the mean square of the next block.
+    /// Adds the next block, given by the mean square of its samples.
     @_noLocks
     mutating func update(meanSquare: Float, frameCount: Int) {
-        var left = frameCount
-        while left > 0 {
-            let missing = windowFrames &- frames
-            let part = left < missing ? left : missing
+        var framesLeft = frameCount
+        while framesLeft > 0 {
+            let missing = windowFrames &- filledFrames
+            let part = framesLeft < missing ? framesLeft : missing
             energy += meanSquare * Float(part)
-            frames &+= part
-            left &-= part
-            if frames == windowFrames {
+            filledFrames &+= part
+            framesLeft &-= part
+            if filledFrames == windowFrames {
                 addWindow(energy / Float(windowFrames))
-                frames = 0
+                filledFrames = 0
                 energy = 0
             }
         }
@@ -57,31 +58,31 @@ struct SpeechDetector: BitwiseCopyable {
 
     @_noLocks
     private mutating func addWindow(_ window: Float) {
-        let isSound = window > Self.above * floor
+        let isSound = window > Self.loudRatio * floor
         if window > floor {
-            let risen = floor * Self.rise
-            floor = risen < Self.highest ? risen : Self.highest
+            let risen = floor * Self.floorRise
+            floor = risen < Self.highestFloor ? risen : Self.highestFloor
         } else if window > 0 {
-            let fallen = floor * Self.fall
-            floor = fallen > Self.lowest ? fallen : Self.lowest
+            let fallen = floor * Self.floorFall
+            floor = fallen > Self.lowestFloor ? fallen : Self.lowestFloor
         }
         if isSpeaking {
-            hold = isSound ? Self.holdWindows : hold &- 1
-            if hold <= 0 {
+            windowsToEnd = isSound ? Self.holdWindows : windowsToEnd &- 1
+            if windowsToEnd <= 0 {
                 isSpeaking = false
-                attack = 0
+                loudWindows = 0
             }
         } else {
-            attack = isSound ? attack &+ 1 : attack > 0 ? attack &- 1 : 0
-            if attack >= Self.attackWindows {
+            loudWindows = isSound ? loudWindows &+ 1 : loudWindows > 0 ? loudWindows &- 1 : 0
+            if loudWindows >= Self.attackWindows {
                 isSpeaking = true
-                hold = Self.holdWindows
+                windowsToEnd = Self.holdWindows
             }
         }
     }
 }
 
-/// The level of one voice, and whether it is active.
+/// The level of one voice, and whether the participant speaks.
 @frozen
 public struct VoiceLevel: BitwiseCopyable, Sendable {
     /// The level of the last block.
@@ -100,7 +101,7 @@ public struct VoiceLevel: BitwiseCopyable, Sendable {
 struct VoiceMeter: BitwiseCopyable {
     private(set) var level = VoiceLevel()
     private var detector: SpeechDetector
-    private let decay: Float  // of the peak, a frame
+    private let decay: Float  // of the peak by 20 dB a second, as an exponent of e for each frame
 
     @_noLocks
     init(sampleRate: Double) {

@@ -8,7 +8,7 @@ import EarshotMediaTransport
 /// Encodes captured frames: resampling to the stream's rate, division into blocks, codec. On the media thread, once for all
 /// remote peers with the same ``Form``.
 package final class StreamEncoder {
-    /// The properties of payloads that remote peers can share.
+    /// The properties that must be equal for remote peers to share payloads.
     package struct Form: Hashable {
         let codec: Codec
         let streamRate: Double
@@ -18,24 +18,24 @@ package final class StreamEncoder {
 
     private let configuration: CallConfiguration
     let encoder: any PayloadEncoder
-    private let unit: Int
+    private let unitFrames: Int  // packets have whole units
     private let isDelayed: Bool
     private let hasFixedPackets: Bool
     private let resamples: Bool
     private let readLimit: Int
     private var resampler: Resampler
-    private let block: AudioBuffer  // at the stream's rate; `filled` frames wait for the block to be full
-    private var filled = 0
-    private var filledPosition = 0  // of the block's first frame, on the stream's timeline
-    /// The blocks in the encoder whose payload has not come yet.
+    private let block: AudioBuffer  // at the stream's rate; its first `filledFrames` wait to be encoded
+    private var filledFrames = 0
+    private var blockPosition = 0  // the position of the block's first frame on the stream's timeline
+    /// The packets given to a delayed encoder whose payload has not come yet.
     private var pending: [(position: Int, isAfterGap: Bool)] = []
     private var isAfterGap = true
     /// The latest captured frames, for a ``RateEncoder``: `pastCount` frames up to ``historyEnd``.
     private let past: AudioBuffer
-    private let pastKept: Int
+    private let keptPastFrames: Int  // the frames that stay in `past` when it is full
     private var pastCount = 0
     private let keepsPast: Bool
-    private var staleCount = 0  // the first so many of `pending` are not sent
+    private var staleCount = 0  // the number of first entries of `pending` whose payloads are not sent
 
     var form: Form { configuration.form }
 
@@ -43,17 +43,17 @@ package final class StreamEncoder {
         self.configuration = configuration
         let channels = configuration.channelCount
         encoder = try configuration.codec.inCalls.makeEncoder(configuration)
-        unit = encoder.unit
+        unitFrames = encoder.unit
         isDelayed = encoder.isDelayed
         hasFixedPackets = encoder.hasFixedPackets
         let ratio = configuration.streamRate / configuration.deviceRate
         readLimit = CaptureReader.readLimit(deviceBlock: configuration.deviceBlock)
         let resampled = Int((Double(readLimit) * ratio).rounded(.up)) + 2
         block = AudioBuffer(channelCount: channels, frameCapacity: configuration.framesPerPacket + resampled + 64)
-        // Another peer that shares this encoder may have a ladder, even if the first one has none.
+        // A remote peer that shares this encoder later may have lower rungs, even if the first peer has none.
         keepsPast = configuration.mayChangeRate
-        pastKept = RateEncoder.history + resampled
-        past = AudioBuffer(channelCount: channels, frameCapacity: keepsPast ? 3 * pastKept : 1)
+        keptPastFrames = RateEncoder.history + resampled
+        past = AudioBuffer(channelCount: channels, frameCapacity: keepsPast ? 3 * keptPastFrames : 1)
         resamples = configuration.deviceRate != configuration.streamRate
         resampler = Resampler(
             from: configuration.deviceRate, to: configuration.streamRate, channelCount: channels, halfLength: 32,
@@ -61,23 +61,23 @@ package final class StreamEncoder {
         pending.reserveCapacity(8)
     }
 
-    /// The frames of the microphone until the next packet is complete, at least 1.
+    /// The number of captured frames until the next packet is complete, at least 1; always 1 if packets have no fixed length.
     var framesUntilNextPacket: Int {
         guard hasFixedPackets else { return 1 }
-        let missing = configuration.framesPerPacket - filled
+        let missing = configuration.framesPerPacket - filledFrames
         return max(1, resamples ? resampler.inputNeeded(for: missing) : missing)
     }
 
-    /// Sets the expected loss for Opus's own redundancy, in percent; 0 for no redundancy.
+    /// Sets the expected packet loss for Opus's own redundancy, in percent; 0 for no redundancy.
     func setExpectedLoss(percent: Int) {
         encoder.setExpectedLoss(percent: percent)
     }
 
     /// Encodes the next frames of the microphone.
     /// - Parameters:
-    ///   - isWanted: true to make payloads; false only to keep the frames.
-    ///   - emit: receives each complete payload, its position on the stream's timeline, and whether a gap precedes it; valid
-    ///     during the call.
+    ///   - isWanted: true to make payloads; false only to keep the frames for a ``RateEncoder``.
+    ///   - emit: receives each complete payload, its position on the stream's timeline, and whether a gap precedes it. The
+    ///     payload is valid during the call.
     func encode(
         _ captured: CapturedBlock, isWanted: Bool = true,
         _ emit: (_ payload: UnsafeRawBufferPointer, _ position: Int, _ isAfterGap: Bool) -> Void
@@ -85,34 +85,35 @@ package final class StreamEncoder {
         if captured.gap > 0 { startAfterGap(of: captured.gap) }
         append(captured.channels, captured.frameCount)
         if isWanted { return try encodeBlocks(emit) }
-        filledPosition += filled
-        filled = 0
+        blockPosition += filledFrames
+        filledFrames = 0
         isAfterGap = true
     }
 
     // MARK: Captured frames
 
-    /// The stream's frames from ``historyStart`` to ``historyEnd``, at ``historyOffset(of:)``.
+    /// The latest captured frames at the stream's rate, from ``historyStart`` to ``historyEnd``. A position's frame is at the
+    /// index ``historyOffset(of:)``.
     var history: Channels { past.channels }
-    var historyEnd: Int { filledPosition + pastAhead }
+    var historyEnd: Int { blockPosition + pastAhead }
     var historyStart: Int { historyEnd - pastCount }
     func historyOffset(of position: Int) -> Int { pastCount - (historyEnd - position) }
-    /// The position up to which payloads were made.
-    var encodedEnd: Int { filledPosition }
-    /// The frames of `past` that are not encoded yet.
-    private var pastAhead: Int { filled }
+    /// The position after the last frame that was encoded, or passed over because no payload was wanted.
+    var encodedEnd: Int { blockPosition }
+    /// The number of frames in `past` that are not encoded yet.
+    private var pastAhead: Int { filledFrames }
 
     private func keep(_ count: Int) {
         guard keepsPast else { return }
         if pastCount + count > past.frameCapacity {
-            let kept = min(pastCount, pastKept)
+            let kept = min(pastCount, keptPastFrames)
             for c in 0..<past.channels.count {
                 moveSamples(past.channels[c], past.channels[c] + pastCount - kept, kept)
             }
             pastCount = kept
         }
         for c in 0..<past.channels.count {
-            copySamples(past.channels[c] + pastCount, block.channels[c] + filled - count, count)
+            copySamples(past.channels[c] + pastCount, block.channels[c] + filledFrames - count, count)
         }
         pastCount += count
     }
@@ -120,42 +121,42 @@ package final class StreamEncoder {
     private func startAfterGap(of frames: Int) {
         let scale = configuration.streamRate / configuration.deviceRate
         let gap = Int((Double(frames) * scale).rounded())
-        filledPosition += filled + gap
-        filled = 0
+        blockPosition += filledFrames + gap
+        filledFrames = 0
         pastCount = 0
         isAfterGap = true
-        // The encoder's earlier frames would come out now, late by the gap.
+        // Payloads still in the encoder would come out after the gap, too late to be useful: they are not sent.
         if gap > configuration.framesPerPacket { staleCount = pending.count }
     }
 
-    /// Adds frames to the block, at the stream's rate.
+    /// Adds captured frames to the block, resampled to the stream's rate.
     private func append(_ channels: Channels, _ count: Int) {
         precondition(count <= readLimit)
         guard resamples else {
-            for c in 0..<channels.count { copySamples(block.channels[c] + filled, channels[c], count) }
-            filled += count
+            for c in 0..<channels.count { copySamples(block.channels[c] + filledFrames, channels[c], count) }
+            filledFrames += count
             return keep(count)
         }
         let frames = resampler.outputAvailable(afterAdding: count)
         for c in 0..<channels.count { copySamples(resampler.input[c] + resampler.inputOffset, channels[c], count) }
-        resampler.render(block.channels, frameCount: frames, offset: filled, adding: count)
-        filled += frames
+        resampler.render(block.channels, frameCount: frames, offset: filledFrames, adding: count)
+        filledFrames += frames
         keep(frames)
     }
 
     private func encodeBlocks(_ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void) throws(CodecError) {
-        let done = filled / unit * unit
-        for packet in encoder.packets(unitCount: filled / unit) {
-            let position = filledPosition + packet.lowerBound * unit
+        let encoded = filledFrames / unitFrames * unitFrames
+        for packet in encoder.packets(unitCount: filledFrames / unitFrames) {
+            let position = blockPosition + packet.lowerBound * unitFrames
             if isDelayed { pending.append((position, isAfterGap)) }
             let payload = try encoder.encode(
-                block.channels, offset: packet.lowerBound * unit, unitCount: packet.count)
+                block.channels, offset: packet.lowerBound * unitFrames, unitCount: packet.count)
             if let payload { give(payload, at: position, emit) }
             isAfterGap = false
         }
-        filled -= done
-        filledPosition += done
-        for c in 0..<block.channels.count { moveSamples(block.channels[c], block.channels[c] + done, filled) }
+        filledFrames -= encoded
+        blockPosition += encoded
+        for c in 0..<block.channels.count { moveSamples(block.channels[c], block.channels[c] + encoded, filledFrames) }
     }
 
     private func give(

@@ -18,7 +18,7 @@ enum AACInCalls: CallCodec {
 
     static func usualBitRate(framesPerPacket: Int) -> Int { 64_000 }
 
-    /// The encoder's configuration is part of the format.
+    /// Returns AAC's format, which contains the encoder's configuration; the rate is always 44.1 kHz.
     static func format(_ preferences: CallPreferences, rate: Int) throws(CodecError) -> MediaFormat {
         let (rate, channelCount) = (CallPreferences.aacRate, preferences.channelCount)
         let bitRate = preferences.bitRate ?? usualBitRate(framesPerPacket: 1_024) * channelCount
@@ -30,9 +30,9 @@ enum AACInCalls: CallCodec {
         _ preferences: CallPreferences, rate: Double, wanted: Double?, longest: Double
     ) -> Int { AACEncoder.blockFrameCount }
 
-    /// The look-ahead of one frame.
+    /// Returns 1,024, one AAC frame: the encoder's look-ahead.
     static func shift(framesPerPacket: Int) -> Int { 1_024 }
-    /// The frame, the look-ahead and the overlap.
+    /// Returns the frames of the AAC frame itself, of the look-ahead and of the overlap, 1,024 each.
     static func delay(framesPerPacket: Int) -> Int { 3 * 1_024 }
 
     static func frameCount(_ payload: UnsafeRawBufferPointer, channelCount: Int) -> Int? { nil }

@@ -4,15 +4,15 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// A codec in calls: its packets, delay and coders. Stateless.
+/// The properties of a codec in calls, its packets and its delay, and the creation of its coders. Without state.
 protocol CallCodec: SendableMetatype {
-    /// The codec for playout.
+    /// The codec as playout receives it: AAC is already decoded then.
     static var decoding: RenderCodec { get }
     /// Creates the encoder of a stream.
     static func makeEncoder(_ configuration: CallConfiguration) throws(CodecError) -> any PayloadEncoder
-    /// The minimum bits a second of the codec.
+    /// The codec's minimum bits a second; 0 if there is none.
     static var lowestBitRate: Int { get }
-    /// The default bits a second of one channel.
+    /// Returns the default bits a second of one channel; 0 for PCM.
     static func usualBitRate(framesPerPacket: Int) -> Int
 
     /// Returns the format for an offer or answer.
@@ -22,22 +22,22 @@ protocol CallCodec: SendableMetatype {
     static func offeredRate(deviceRate: Double) -> Int
     /// Returns true if the local peer supports an offered rate.
     static func acceptsOffered(rate: Int) -> Bool
-    /// Returns the frames of a packet at `rate`.
+    /// Returns the number of frames in a packet, at the sample rate `rate` in hertz.
     /// - Parameters:
-    ///   - wanted: the milliseconds that the remote peer prefers.
-    ///   - longest: the maximum milliseconds that it accepts.
+    ///   - wanted: the milliseconds of a packet that the remote peer prefers; nil for no preference.
+    ///   - longest: the maximum milliseconds of a packet that the remote peer accepts.
     static func framesPerPacket(
         _ preferences: CallPreferences, rate: Double, wanted: Double?, longest: Double
     ) -> Int
 
-    /// Returns the frames by which a decoder's output lags behind its packet's position.
+    /// Returns the number of frames by which a decoder's output lags behind the packet's position.
     static func shift(framesPerPacket: Int) -> Int
     /// Returns the delay of framing and the codec in frames.
     static func delay(framesPerPacket: Int) -> Int
 
-    /// The bytes in a payload before the coded sound.
+    /// The number of bytes in a payload before the coded sound.
     static var headerSize: Int { get }
-    /// Returns the frames of a payload; nil if it is damaged, or if the codec decodes ahead of playout.
+    /// Returns the number of frames in a payload; nil if the payload is damaged, or for AAC, which is decoded ahead of playout.
     static func frameCount(_ payload: UnsafeRawBufferPointer, channelCount: Int) -> Int?
 }
 

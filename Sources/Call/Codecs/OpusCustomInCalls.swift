@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// Opus Custom in calls: a packet has as many of its frames as a device's block completes.
+/// Opus Custom in calls: a packet has as many 64-frame units as a device's block completes, divided above 1,200 bytes.
 enum OpusCustomInCalls: CallCodec {
     static var decoding: RenderCodec { .opusCustom }
 
@@ -27,7 +27,7 @@ enum OpusCustomInCalls: CallCodec {
             sampleRate: rate, channelCount: preferences.channelCount, bitRate: preferences.bitRate)
     }
 
-    /// The device's rate if the codec supports it, as each conversion adds delay.
+    /// Returns 44,100 for a device with that rate, otherwise 48,000, the codec's other rate: a conversion of rates adds delay.
     static func offeredRate(deviceRate: Double) -> Int { deviceRate == 44_100 ? 44_100 : 48_000 }
 
     static func framesPerPacket(

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// Opus in calls: packets of 2.5 to 20 ms.
+/// Opus in calls: packets of 2.5 to 20 ms are negotiated.
 enum OpusInCalls: CallCodec {
     static var decoding: RenderCodec { .opus }
 
@@ -19,7 +19,7 @@ enum OpusInCalls: CallCodec {
             unit: configuration.framesPerPacket)
     }
 
-    /// Short packets need more bits for the same quality.
+    /// Returns more bits a second for short packets, which need more for the same quality.
     static func usualBitRate(framesPerPacket: Int) -> Int {
         switch framesPerPacket {
         case ...120: 128_000
@@ -36,8 +36,8 @@ enum OpusInCalls: CallCodec {
     static func framesPerPacket(
         _ preferences: CallPreferences, rate: Double, wanted: Double?, longest: Double
     ) -> Int {
-        let liked = (preferences.opusPacketTime ?? wanted).flatMap { OpusFrameDuration(milliseconds: $0) }
-        let limit = min(longest, (liked ?? .milliseconds10).milliseconds)
+        let preferredDuration = (preferences.opusPacketTime ?? wanted).flatMap { OpusFrameDuration(milliseconds: $0) }
+        let limit = min(longest, (preferredDuration ?? .milliseconds10).milliseconds)
         let duration = OpusFrameDuration.allCases.last { $0.milliseconds <= limit }
         return (duration ?? .microseconds2500).frameCount
     }
@@ -45,7 +45,7 @@ enum OpusInCalls: CallCodec {
     static func shift(framesPerPacket: Int) -> Int { lookahead(framesPerPacket) }
     static func delay(framesPerPacket: Int) -> Int { framesPerPacket + lookahead(framesPerPacket) }
 
-    /// Returns libopus's look-ahead in frames.
+    /// Returns libopus's look-ahead in frames: less for packets up to 5 ms, which use its low-delay mode.
     private static func lookahead(_ framesPerPacket: Int) -> Int { framesPerPacket <= 240 ? 120 : 312 }
 
     static func frameCount(_ payload: UnsafeRawBufferPointer, channelCount: Int) -> Int? {

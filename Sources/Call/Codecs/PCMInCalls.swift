@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// PCM in calls: packets are blocks of the device.
+/// PCM in calls: a packet is a block of the device, or a part of one above 1,200 bytes.
 enum PCMInCalls: CallCodec {
     static var decoding: RenderCodec { .pcm }
 

@@ -4,15 +4,15 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// Encodes frames at the stream's rate as payloads. For the media thread.
+/// Encodes a stream's frames to payloads of packets. For the media thread.
 protocol PayloadEncoder: AnyObject {
-    /// The number of frames in a unit of packets.
+    /// The number of frames in a unit: each packet has a whole number of units.
     var unit: Int { get }
     /// True if packets have the negotiated length; false if they have the length of the captured sound.
     var hasFixedPackets: Bool { get }
-    /// True if a payload has the frames of an earlier call.
+    /// True if ``encode(_:offset:unitCount:)`` returns the payload for the frames of an earlier call.
     var isDelayed: Bool { get }
-    /// Returns the number of units in each packet.
+    /// Returns the division of `unitCount` units into packets: a range of units for each packet.
     func packets(unitCount: Int) -> PCMPayload.Split
     /// Encodes the units of one packet.
     /// - Returns: the payload, valid until the next call; nil if none is complete yet.

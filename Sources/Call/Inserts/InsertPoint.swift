@@ -16,7 +16,7 @@ package final class InsertPoint: Sendable {
     private let owned = LockedValue(Owned())
     private let sampleRate: Double
 
-    private struct Order: @unchecked Sendable {  // an atomic
+    private struct Order: @unchecked Sendable {  // points to an atomic
         let bits: UnsafeMutablePointer<Atomic<UInt>>
     }
     private struct Owned {
@@ -28,7 +28,8 @@ package final class InsertPoint: Sendable {
         self.sampleRate = sampleRate
         order = Order(bits: .allocate(capacity: 1))
         order.bits.initialize(to: Atomic(0))
-        // Each exchange empties it. Until the next one at most three nodes return: two of a fade, and one without a change.
+        // Each exchange empties the queue. Until the next exchange at most three nodes return: two of a fade, and one that
+        // changes nothing.
         released = MessageQueue(capacity: 8)
         buffers = (
             AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount),
@@ -55,7 +56,7 @@ package final class InsertPoint: Sendable {
     /// The current insert; nil for none.
     package var insert: CallInsert? { owned.withLock { $0.insert } }
 
-    /// Fades to another insert, or to none. Does nothing if the insert is current already.
+    /// Fades to another insert, or for nil to none. Does nothing if the insert is current already.
     package func set(_ insert: CallInsert?) {
         let handles: [InsertNode.Handle] = owned.withLock { owned in
             guard owned.insert !== insert else { return [] }
@@ -69,7 +70,7 @@ package final class InsertPoint: Sendable {
         collect()
     }
 
-    /// Sets whether a render thread may call. While it does not, an exchange takes effect at once.
+    /// Sets whether a render thread may call. While none may, an exchange takes effect without a fade.
     func setRendered(_ isRendered: Bool) {
         owned.withLock { $0.isRendered = isRendered }
         collect()
@@ -81,7 +82,7 @@ package final class InsertPoint: Sendable {
             if !owned.isRendered { renderer.state.pointee.settle() }
             return drain()
         }
-        // No lock is held, because releasing an owner may call the session.
+        // The lock is not held here, because releasing an insert's owner may call the session.
         for handle in handles { handle.free() }
     }
 
@@ -105,13 +106,13 @@ package final class InsertPoint: Sendable {
     }
 }
 
-/// An insert on its way to the render thread and back; without an insert, the order to render none.
+/// An insert on its way to the render thread and back. A node without an insert is the order to render none.
 struct InsertNode {
     let insert: CallInsert?
     let callback: RenderCallback?
     /// Identifies an insert without retaining it.
     let identity: UInt
-    /// The frames from the callback's first call until its sound comes.
+    /// The number of frames from the callback's first call until the callback's sound comes.
     let latency: Int
 
     /// Owns a node until ``free()``.
@@ -127,7 +128,7 @@ struct InsertNode {
                     latency: Int(((insert?.latency ?? 0) * sampleRate).rounded(.up))))
         }
 
-        /// The handle of these bits; nil for 0.
+        /// Creates the handle of a node from the node's address; nil for 0.
         @_noLocks
         init?(bits: UInt) {
             guard let node = UnsafeMutablePointer<InsertNode>(bitPattern: bits) else { return nil }

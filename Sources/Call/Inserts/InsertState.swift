@@ -9,7 +9,7 @@ struct InsertState: ~Copyable {
     private let released: MessageQueue<InsertNode.Handle>.Writer
     private let outputs: (Channels, Channels)
     private let fadeLength: Int
-    /// The insert that is heard; nil for none.
+    /// The node of the insert that is heard, also while a fade leaves it; nil for none.
     private(set) var current: InsertNode.Handle?
     /// The node to which a fade goes; nil without a fade.
     private(set) var next: InsertNode.Handle?
@@ -48,7 +48,7 @@ struct InsertState: ~Copyable {
             render(callback, block, outputs.1, cycle, frameCount)
             to = outputs.1
         }
-        // The old sound continues until the new one comes.
+        // The old insert is heard until the latency of the new one has passed.
         let past = progress &- next.node.pointee.latency
         for c in 0..<block.count { crossfade(block[c], from[c], to[c], frameCount, past: past) }
         progress &+= frameCount
@@ -98,7 +98,7 @@ struct InsertState: ~Copyable {
         callback(&inner)
     }
 
-    /// - Parameter past: the frames of the fade in earlier blocks; negative before the fade.
+    /// - Parameter past: the number of the fade's frames in earlier blocks; negative if the fade has not begun.
     @_noLocks
     private func crossfade(
         _ block: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ to: UnsafePointer<Float>,

@@ -7,24 +7,24 @@ import EarshotMediaTransport
 /// The media of a call without socket, thread and clock: from captured frames to datagrams for each remote peer, and from their
 /// datagrams to packets for their playouts. Time is an argument, so that a test can run a whole call on virtual time.
 ///
-/// A form that several remote peers share is encoded once.
+/// Sound in a form that several remote peers share is encoded once.
 package struct MediaCore: ~Copyable {
-    /// Receives each datagram and its remote peer; valid during the call.
+    /// Receives each datagram, which is valid during the call, and the remote peer to send it to.
     package typealias Transmit = (UnsafeRawBufferPointer, PeerID) -> Void
 
     private struct Member {
         let id: PeerID
         let media: MediaPeer
-        let lostBefore: Int
+        let lostAtJoining: Int  // captured frames lost before the peer joined
         var isOpen: Bool
-        /// True if nothing was sent since opening: frames captured before are too old.
+        /// True if nothing was sent since the transport opened: frames captured before are too old.
         var isFresh = false
     }
 
     /// A remote peer without negotiated media for now.
     private struct SuspendedPeer {
         let past: MediaPeer.Past
-        let lostBefore: Int
+        let lostAtJoining: Int  // captured frames lost before the peer joined
     }
 
     private var capture: CaptureReader
@@ -40,15 +40,15 @@ package struct MediaCore: ~Copyable {
             captured, channelCount: channelCount, deviceRate: deviceRate, deviceBlock: deviceBlock)
     }
 
-    /// Starts sending to a remote peer. A peer that is a member or suspended has renegotiated: it continues as the same source,
-    /// without effect on others.
-    /// - Parameter isOpen: true if its transport is open; otherwise ``setOpen(_:to:)`` reports it.
+    /// Starts media with a remote peer. If the peer is a member or suspended, it has renegotiated: the local peer continues as
+    /// the same source, without effect on other peers.
+    /// - Parameter isOpen: true if the peer's transport is open; otherwise ``setOpen(_:to:)`` reports the opening.
     package mutating func add(_ peer: MediaPeer, as id: PeerID, isOpen: Bool = true) {
         suspend(id)
         let previous = suspended.removeValue(forKey: id)
         if let previous { peer.follow(previous.past) }
         members.append(
-            Member(id: id, media: peer, lostBefore: previous?.lostBefore ?? capture.lostFrames, isOpen: isOpen))
+            Member(id: id, media: peer, lostAtJoining: previous?.lostAtJoining ?? capture.lostFrames, isOpen: isOpen))
         if let stream = peer.stream, !streams.contains(where: { $0 === stream }) { streams.append(stream) }
     }
 
@@ -56,7 +56,7 @@ package struct MediaCore: ~Copyable {
     package mutating func suspend(_ id: PeerID) {
         guard let index = index(of: id) else { return }
         let member = removeMember(index)
-        suspended[id] = SuspendedPeer(past: member.media.past, lostBefore: member.lostBefore)
+        suspended[id] = SuspendedPeer(past: member.media.past, lostAtJoining: member.lostAtJoining)
     }
 
     private mutating func removeMember(_ index: Int) -> Member {
@@ -67,7 +67,8 @@ package struct MediaCore: ~Copyable {
         return member
     }
 
-    /// Sets whether the transport to a remote peer is open. Unsent packets have no numbers: they are a gap in time only.
+    /// Sets whether the transport to a remote peer is open. While it is closed, packets get no numbers: the gap is one in time
+    /// only.
     package mutating func setOpen(_ isOpen: Bool, to id: PeerID) {
         guard let index = index(of: id), members[index].isOpen != isOpen else { return }
         members[index].isOpen = isOpen
@@ -75,8 +76,8 @@ package struct MediaCore: ~Copyable {
         if !isOpen { members[index].media.interrupt() }
     }
 
-    /// Sends a goodbye to this remote peer, if its transport is open, and removes it.
-    /// - Returns: the peer; nil if the number is unknown.
+    /// Sends a goodbye to a remote peer, if its transport is open, and removes the peer.
+    /// - Returns: the peer's media; nil if the peer is not a member.
     @discardableResult
     package mutating func remove(_ id: PeerID, at now: HostTime, transmit: Transmit) -> MediaPeer? {
         suspended[id] = nil
@@ -90,7 +91,8 @@ package struct MediaCore: ~Copyable {
     package mutating func sendCaptured(at now: HostTime, transmit: Transmit) throws(CodecError) {
         defer { capture.awaited = framesUntilNextPacket }
         while let block = capture.next() {
-            // For a remote peer, the first packets would determine the delay of the network.
+            // A peer whose transport has just opened gets the newest block only: late first packets would look like network
+            // delay.
             let isOld = capture.hasFrames
             for stream in streams {
                 var loss = 0
@@ -98,7 +100,7 @@ package struct MediaCore: ~Copyable {
                 stream.setExpectedLoss(percent: loss)
                 try stream.encode(block, isWanted: leaveShared(stream)) {
                     (payload: UnsafeRawBufferPointer, position: Int, isAfterGap: Bool) in
-                    // By index: an iterator would retain the array, and each change would copy it.
+                    // By index, because an iterator would retain the array, and each change would copy the array.
                     for index in members.indices {
                         let member = members[index]
                         guard member.isOpen, member.media.stream === stream, !member.media.isOnItsOwn else { continue }
@@ -117,7 +119,7 @@ package struct MediaCore: ~Copyable {
     }
 
     /// Tells the members with their own encoder up to which frame they have the shared stream.
-    /// - Returns: true if another peer shares the stream.
+    /// - Returns: true if the shared encoder must make payloads: not all members of the stream have their own encoder.
     private func leaveShared(_ stream: StreamEncoder) -> Bool {
         var (all, own) = (0, 0)
         for member in members where member.media.stream === stream {
@@ -145,7 +147,7 @@ package struct MediaCore: ~Copyable {
         }
     }
 
-    /// The frames of the device until the next packet of any member is complete, at least 1.
+    /// The number of device frames until the next packet of any member is complete, at least 1.
     private var framesUntilNextPacket: Int {
         var least = Int.max
         for stream in streams {
@@ -168,7 +170,7 @@ package struct MediaCore: ~Copyable {
         members[index].media.receive(datagram, at: now)
     }
 
-    /// Does what is due: reports, and the end of waits for reordered frames.
+    /// Does for each member what is due: reports, requests, retransmissions, and the end of waits for overtaken frames.
     package mutating func tick(at now: HostTime, transmit: Transmit) {
         for member in members { member.media.tick(at: now, isOpen: member.isOpen) { transmit($0, member.id) } }
     }
@@ -188,24 +190,25 @@ package struct MediaCore: ~Copyable {
         return next
     }
 
-    /// The frames of the device's present block. Captured frames wait for at most four blocks.
+    /// The number of frames in the device's present block. Captured frames wait for at most four blocks, or 50 ms if that is
+    /// longer.
     var deviceBlock: Int {
         get { capture.deviceBlock }
         set { capture.deviceBlock = newValue }
     }
 
-    /// Returns true if ``sendCaptured(at:transmit:)`` has a packet to send.
+    /// Returns true if enough frames were captured for the next packet of ``sendCaptured(at:transmit:)``.
     var hasCaptured: Bool { capture.hasAwaited }
 
-    /// Returns the network counts of a remote peer; nil if it is unknown.
+    /// Returns the network counts of a remote peer; nil if it is not a member.
     package func statistics(of id: PeerID) -> MediaStatistics? {
         guard let index = index(of: id) else { return nil }
         var statistics = members[index].media.statistics
-        statistics.captureLostFrames = capture.lostFrames - members[index].lostBefore
+        statistics.captureLostFrames = capture.lostFrames - members[index].lostAtJoining
         return statistics
     }
 
-    /// Sets the bits a second for sound and redundancy together; nil for the default.
+    /// Sets the bits a second for a remote peer's sound and redundancy together; nil for the default.
     package mutating func setBudget(_ bitRate: Double?, for id: PeerID) {
         if let index = index(of: id) { members[index].media.budget = bitRate }
     }
@@ -215,7 +218,7 @@ package struct MediaCore: ~Copyable {
         if let index = index(of: id) { members[index].media.listen(listener) }
     }
 
-    /// The frames of the device that were read or lost before the next frame to encode.
+    /// The number of device frames that were read or lost before the next frame to encode.
     package var capturedFrames: Int { capture.position }
 
     /// The number of running encoders.

@@ -34,7 +34,7 @@ extension MediaPeer {
         }
     }
 
-    /// Delivers a packet as it was first sent.
+    /// Delivers a packet that has no redundant blocks and is not a retransmission.
     private func deliver(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
         guard let packets else { return }
         if aac != nil {
@@ -53,12 +53,12 @@ extension MediaPeer {
         push(media, payload, frames: frames, at: now, into: packets)
     }
 
-    /// Delivers a packet with redundant blocks, and recovers those that are missing.
+    /// Delivers a packet with redundant blocks, and recovers missing packets from the blocks.
     private func deliverBlocks(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
         guard let packets, aac == nil, let blocks = try? REDPayload(parsing: payload.bytes),
             blocks.own.payloadType == configuration.payloadType
         else { return counts.corruptPackets += packets == nil ? 0 : 1 }
-        // The packet itself first: it reveals what is missing.
+        // The new packet comes before its redundant blocks, because its number shows which packets are missing.
         let bytes = UnsafeRawBufferPointer(rebasing: payload[blocks.own.bytes])
         guard let frames = frameCount(bytes) else { return counts.corruptPackets += 1 }
         push(media, bytes, frames: frames, at: now, into: packets)
@@ -76,7 +76,7 @@ extension MediaPeer {
         }
     }
 
-    /// Delivers a retransmitted packet.
+    /// Delivers a retransmitted packet, if the packet is missing.
     private func deliverAgain(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
         guard let packets, aac == nil else { return }
         guard let frames = frameCount(payload) else { return counts.corruptPackets += 1 }
@@ -105,7 +105,7 @@ extension MediaPeer {
     ) {
         // A packet older than the source's first one may have a negative number; it is too late anyway.
         guard media.sequenceNumber >= 0 else { return counts.rejectedPackets += 1 }
-        // The packet has used the link although its copy arrived before.
+        // The packet has used the link even if its copy arrived before.
         let endsCongestion = measure(media, frames: frames, at: now)
         log.isKept = !media.isFallbackCodec
         if log.arrive(media.sequenceNumber, position: media.position, frameCount: frames, at: now) == .had {
@@ -120,13 +120,14 @@ extension MediaPeer {
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
 
-    /// Returns the frames of a payload that playout decodes; nil if it is damaged.
+    /// Returns the number of frames in a payload that playout decodes; nil if the payload is damaged.
     private func frameCount(_ payload: UnsafeRawBufferPointer, isFallback: Bool = false) -> Int? {
         let codec = isFallback ? configuration.codec.traits.fallback ?? configuration.codec : configuration.codec
         return codec.inCalls.frameCount(payload, channelCount: configuration.channelCount)
     }
 
-    /// Returns the coded sound of a payload, without the header that Opus Custom has before it. Not for the fallback codec.
+    /// Returns the coded sound of a payload, without the header that Opus Custom puts before the sound. Not for the fallback
+    /// codec.
     private func sound(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let headerSize = configuration.codec.inCalls.headerSize
         return headerSize == 0 ? payload : UnsafeRawBufferPointer(rebasing: payload[headerSize...])

@@ -10,7 +10,7 @@ import EarshotPlayout
 package final class MediaPeer {
     /// The negotiated configuration.
     package let configuration: CallConfiguration
-    /// The encoder of its payloads, shared with others of the same form; nil if only reports are sent.
+    /// The encoder of the payloads for the remote peer, shared with peers of the same form; nil if only reports are sent.
     let stream: StreamEncoder?
     let packets: PacketQueue?
     var aac: AACReceiver?
@@ -21,7 +21,7 @@ package final class MediaPeer {
     var policy = RedundancyPolicy()
     var log: ReceiveHistory
     var rate: RateControl
-    private var missing: [Int] = []
+    private var requested: [Int] = []  // sequence numbers to request; kept only for its memory
 
     /// - Parameters:
     ///   - stream: the encoder of the configuration's form; nil if the remote peer receives nothing.
@@ -44,10 +44,10 @@ package final class MediaPeer {
         counts = MediaStatistics(rtp: session.statistics)
         rate = try RateControl(configuration, sends: stream != nil)
         log = ReceiveHistory(clockRate: Double(configuration.rtpClockRate))
-        missing.reserveCapacity(64)
+        requested.reserveCapacity(64)
     }
 
-    /// The RTP timestamps of the first frame sent and received; the latter is nil until the first packet.
+    /// The RTP timestamps of the first frame sent and of the first frame received; `received` is nil until the first packet.
     package var timestampOrigins: (sent: UInt32, received: UInt32?) {
         (sender.session.firstTimestamp, sender.session.receivedFirstTimestamp)
     }
@@ -66,7 +66,7 @@ package final class MediaPeer {
         (repeatedBefore, answeredBefore) = (counts.repeatedPackets, counts.retransmittedPackets)
     }
 
-    /// The state that a successor continues.
+    /// The state that the same remote peer's next media continues after a renegotiation.
     struct Past {
         fileprivate let session: RTPSession
         fileprivate let counts: MediaStatistics
@@ -88,7 +88,7 @@ package final class MediaPeer {
     /// Marks the next packet as following a gap.
     func interrupt() { sender.interrupt() }
 
-    /// Sends what is due: a report, requests for packets, and retransmissions; and ends waits for reordered frames.
+    /// Sends what is due: a report, requests for packets or a lower rate, and retransmissions. Ends waits for overtaken frames.
     func tick(at now: HostTime, isOpen: Bool, transmit: (UnsafeRawBufferPointer) -> Void) {
         if let packets { aac?.tick(at: now, into: packets) }
         second?.tick(at: now)
@@ -107,15 +107,15 @@ package final class MediaPeer {
     private func ask(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
         guard sender.session.repair.takesNACK, let due = log.nextJoinRequest, due <= now else { return }
         log.due(
-            at: now, roundTrip: sender.session.statistics.roundTrip, hold: packets?.longestHold ?? 0, into: &missing)
-        if !missing.isEmpty, sender.ask(for: missing, transmit) { counts.nacksSent += 1 }
+            at: now, roundTrip: sender.session.statistics.roundTrip, hold: packets?.longestHold ?? 0, into: &requested)
+        if !requested.isEmpty, sender.ask(for: requested, transmit) { counts.nacksSent += 1 }
     }
 
     func leave(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) { sender.bye(at: now, transmit) }
 
     var nextDeadline: HostTime? {
         var next = sender.session.nextReportTime
-        // No array, because this runs at every turn.
+        // Without an array, because this runs at every turn of the media thread.
         if let due = aac?.deadline { next = min(due, next ?? due) }
         if let due = second?.deadline { next = min(due, next ?? due) }
         if sender.session.repair.takesNACK, let due = log.nextJoinRequest { next = min(due, next ?? due) }
@@ -140,7 +140,7 @@ package final class MediaPeer {
     /// The bits a second for sound and redundancy together; nil for the default.
     var budget: Double? { didSet { policy.budget = budget } }
 
-    /// The loss in percent for Opus's own redundancy, if the remote peer uses it and has no better repair.
+    /// The loss in percent for Opus's own redundancy; 0 if the remote peer does not use that, or has a better repair.
     var codecLoss: Int {
         let hasBetterRepair = configuration.repair.redundant != nil
         return configuration.takesCodecRedundancy && !hasBetterRepair ? policy.codecLoss : 0
@@ -162,7 +162,7 @@ package final class MediaPeer {
         sender.plan = canRepeat && rate.rung.codec == configuration.codec ? policy.plan : .none
     }
 
-    /// The seconds of sound in a packet; of a divided PCM block, in its remainder.
+    /// The seconds of sound in a packet; for a divided PCM block, in the first of its packets.
     private var packetDuration: Double {
         var frames = rate.rung.framesPerPacket
         if !rate.rung.codec.traits.hasBitRate {

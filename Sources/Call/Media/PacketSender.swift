@@ -3,23 +3,24 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// Builds RTP packets in one buffer and passes them to the transport. If negotiated, it repeats sent payloads: in later packets
-/// (RED), as separate packets if RED has no space, and on request.
+/// Builds RTP packets in one buffer and passes them to the transport. If negotiated, the sender repeats payloads: in later
+/// packets (RED), as separate packets if RED has no space, and on request.
 struct PacketSender: ~Copyable {
     var session: RTPSession
     /// The redundancy of each packet.
     var plan = RedundancyPlan.none
-    /// The payloads that were repeated, within a later packet or alone; and those of them that were requested.
+    /// The number of payloads that were repeated, within a later packet or alone.
     private(set) var repeatedPayloads = 0
+    /// The number of payloads that were repeated because the remote peer requested them.
     private(set) var answeredPackets = 0
-    private var hasSent = false
+    private var hasSentSinceGap = false
     private let isAAC: Bool
     private var history: PayloadHistory?
-    private var earlier: [REDPayload.RedundantBlock] = []
+    private var redundantBlocks: [REDPayload.RedundantBlock] = []
     private let datagram: UnsafeMutableRawBufferPointer
-    private let body: UnsafeMutableRawBufferPointer  // what the codec made, behind its format's header
+    private let body: UnsafeMutableRawBufferPointer  // a payload in the format of AAC or RED
 
-    /// The maximum bytes of a payload with redundant blocks, so that no link fragments it.
+    /// The maximum bytes of a payload with redundant blocks, so that no link fragments the packet.
     static let maximumRedundantSize = PCMPayload.maximumSize
 
     init(session: RTPSession, isAAC: Bool) {
@@ -28,7 +29,7 @@ struct PacketSender: ~Copyable {
         datagram = .allocate(byteCount: 8448, alignment: 16)
         body = .allocate(byteCount: 8320, alignment: 16)
         history = session.repair.redundant != nil || session.repair.repeated != nil ? PayloadHistory() : nil
-        earlier.reserveCapacity(2)
+        redundantBlocks.reserveCapacity(2)
     }
 
     deinit {
@@ -49,7 +50,7 @@ struct PacketSender: ~Copyable {
         if plan.far > plan.near {
             far = gather(number &- UInt16(plan.far), position, payload)
         } else if plan.far > 0 {
-            far = number &- UInt16(plan.far)  // a second time, for where this packet is lost
+            far = number &- UInt16(plan.far)  // repeated a second time, in case the new packet is lost
         }
         var content = payload
         var bytes = body.mutableBytes
@@ -58,46 +59,47 @@ struct PacketSender: ~Copyable {
             // AAC-LC makes no unit that is too long for the format (8,191 bytes).
             guard let count = try? AACPayload.write(payload.bytes, into: &bytes) else { return }
             content = UnsafeRawBufferPointer(rebasing: body[..<count])
-        } else if !earlier.isEmpty {
+        } else if !redundantBlocks.isEmpty {
             let count = try? REDPayload.write(
-                earlier, own: payload.bytes, payloadType: session.payloadType, into: &bytes)
+                redundantBlocks, own: payload.bytes, payloadType: session.payloadType, into: &bytes)
             if let count {
                 content = UnsafeRawBufferPointer(rebasing: body[..<count])
                 isRedundant = true
-                repeatedPayloads += earlier.count
+                repeatedPayloads += redundantBlocks.count
             }
-            earlier.removeAll(keepingCapacity: true)
+            redundantBlocks.removeAll(keepingCapacity: true)
         }
-        // In AAC the marker says that a unit ends here, as each does (RFC 3640 §3.1); GStreamer requires it.
-        let marker = isAAC || afterGap || !hasSent
+        // In AAC the marker means that an access unit ends in the packet, as one does in each (RFC 3640 §3.1); GStreamer requires
+        // the marker.
+        let marker = isAAC || afterGap || !hasSentSinceGap
         write(transmit) { session, datagram in
             session.packetize(
                 content.bytes, position: position, marker: marker, isRedundant: isRedundant,
                 isFallbackCodec: isFallbackCodec,
                 at: now, into: &datagram)
         }
-        hasSent = true
+        hasSentSinceGap = true
         if let near { sendAgain(near, transmit) }
         if let far { sendAgain(far, transmit) }
         let kept = isFallbackCodec ? UnsafeRawBufferPointer(start: nil, count: 0) : payload
         history?.store(kept, number: number, position: position)
     }
 
-    /// Adds an earlier payload to the next packet if it fits.
-    /// - Returns: its number if it must be sent alone.
+    /// Adds an earlier payload to the redundant blocks of the next packet, if there is space.
+    /// - Returns: the earlier payload's number if it must be sent alone; otherwise nil.
     private mutating func gather(
         _ number: UInt16, _ position: Int, _ payload: UnsafeRawBufferPointer
     ) -> UInt16? {
         guard let (bytes, place) = history?.payload(number) else { return nil }
         let block = REDPayload.RedundantBlock(age: position - place, bytes: bytes)
         guard (1...REDPayload.maximumAge).contains(block.age) else { return nil }
-        let held = earlier.reduce(payload.count + REDPayload.ownHeaderSize) {
+        let byteCount = redundantBlocks.reduce(payload.count + REDPayload.ownHeaderSize) {
             $0 + $1.bytes.count + REDPayload.headerSize
         }
         guard session.repair.redundant != nil, block.fits,
-            held + bytes.count + REDPayload.headerSize <= Self.maximumRedundantSize
+            byteCount + bytes.count + REDPayload.headerSize <= Self.maximumRedundantSize
         else { return number }
-        earlier.insert(block, at: 0)  // the further back is asked for later, and comes first
+        redundantBlocks.insert(block, at: 0)  // older blocks come first, and are gathered later
         return nil
     }
 
@@ -111,7 +113,8 @@ struct PacketSender: ~Copyable {
         return isSent
     }
 
-    /// Retransmits the packets that the remote peer requested, unless they are unknown or were just retransmitted.
+    /// Retransmits the packets that the remote peer requested, unless they are unknown, were just retransmitted, or were so
+    /// twice.
     mutating func answer(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
         guard history != nil, session.repair.repeated != nil else { return }
         let pause = session.statistics.roundTrip ?? 0
@@ -120,9 +123,9 @@ struct PacketSender: ~Copyable {
         }
     }
 
-    /// Marks the next packet as following a gap.
+    /// Marks the next packet as following a gap, and forgets the payloads sent before.
     mutating func interrupt() {
-        hasSent = false
+        hasSentSinceGap = false
         history?.removeAll()
     }
 
@@ -130,7 +133,7 @@ struct PacketSender: ~Copyable {
         write(transmit) { $0.writeReport(at: now, into: &$1) }
     }
 
-    /// Requests packets.
+    /// Requests the retransmission of missing packets.
     /// - Returns: true if the remote peer supports that.
     mutating func ask(for missing: [Int], _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
         write(transmit) { $0.writeNACK(of: missing, into: &$1) }
@@ -146,9 +149,9 @@ struct PacketSender: ~Copyable {
         write(transmit) { $0.writeBye(at: now, into: &$1) }
     }
 
-    /// Sends what `body` writes.
+    /// Sends the datagram that `body` writes.
     /// - Parameter body: returns the datagram's size in bytes; 0 for none.
-    /// - Returns: true if it wrote one.
+    /// - Returns: true if a datagram was written.
     @discardableResult
     private mutating func write(
         _ transmit: (UnsafeRawBufferPointer) -> Void, _ body: (inout RTPSession, inout MutableRawSpan) -> Int

@@ -4,19 +4,19 @@ import EarshotAudioBase
 
 /// The last payloads sent to a remote peer, by number, for repetition. It never grows. For the media thread.
 struct PayloadHistory: ~Copyable {
-    /// The number of payloads.
+    /// The maximum number of stored payloads.
     static let capacity = 128
     /// The maximum bytes of a stored payload; longer ones are not stored.
     static let payloadCapacity = 1_280
-    /// The maximum requested retransmissions of a payload.
+    /// The maximum number of retransmissions of one payload on request.
     static let maximumRetransmissions = 2
 
     private struct Entry {
         var number: UInt16 = 0
         var byteCount = 0  // 0: free
         var position = 0
-        var answers = 0
-        var answered: HostTime?
+        var retransmissionCount = 0
+        var lastRetransmission: HostTime?
     }
     private var entries = InlineArray<128, Entry>(repeating: Entry())
     private let bytes: UnsafeMutableRawPointer
@@ -34,7 +34,7 @@ struct PayloadHistory: ~Copyable {
         (bytes + slot * Self.payloadCapacity).copyMemory(from: from, byteCount: payload.count)
     }
 
-    /// Returns a stored payload and its first frame; valid until the next is stored.
+    /// Returns a stored payload and the position of its first frame; valid until the next payload is stored.
     func payload(_ number: UInt16) -> (bytes: UnsafeRawBufferPointer, position: Int)? {
         let slot = Int(number) % Self.capacity
         guard entries[slot].byteCount > 0, entries[slot].number == number else { return nil }
@@ -45,15 +45,15 @@ struct PayloadHistory: ~Copyable {
     }
 
     /// Returns true if a requested payload may be retransmitted: it is stored, was retransmitted at most once, and not just now.
-    /// Counts it as sent.
-    /// - Parameter pause: the minimum seconds since it was last retransmitted.
+    /// If true, counts a retransmission.
+    /// - Parameter pause: the minimum seconds since the payload's last retransmission.
     mutating func answer(_ number: UInt16, at now: HostTime, pause: Double) -> Bool {
         let slot = Int(number) % Self.capacity
         guard entries[slot].byteCount > 0, entries[slot].number == number else { return false }
-        guard entries[slot].answers < Self.maximumRetransmissions else { return false }
-        if let last = entries[slot].answered, now.seconds(since: last) < pause { return false }
-        entries[slot].answers += 1
-        entries[slot].answered = now
+        guard entries[slot].retransmissionCount < Self.maximumRetransmissions else { return false }
+        if let last = entries[slot].lastRetransmission, now.seconds(since: last) < pause { return false }
+        entries[slot].retransmissionCount += 1
+        entries[slot].lastRetransmission = now
         return true
     }
 

@@ -8,8 +8,8 @@ import Synchronization
 
 /// A call's media on a ``MediaPort``'s thread: captured frames go to every remote peer, and their packets to the playouts.
 ///
-/// Orders are executed in their order, at the thread's next turn. A remote peer that the port removes gets a goodbye and nothing
-/// more; it is forgotten by ``end(_:)``. `core`, `peers`, `open` and `error` belong to the thread; the rest is constant, atomic
+/// Orders are executed in sequence, at the thread's next turn. A remote peer that the port removes gets a goodbye and nothing
+/// more; ``end(_:)`` forgets the peer. `core`, `peers`, `open` and `error` belong to the thread; the rest is constant, atomic
 /// or locked.
 final class CallMedia: MediaClient, @unchecked Sendable {
     private var core: MediaCore
@@ -22,11 +22,11 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     private var open: Set<PeerID> = []
     private var error: CodecError?
     private var lastPublished = HostTime(nanoseconds: 0)
-    private static let reportInterval = 0.05
-    /// Sent more than once: a peer whose goodbye is lost seems to have vanished.
+    private static let reportInterval = 0.05  // seconds
+    /// The number of goodbyes sent to a remote peer: if the only one were lost, the local peer would seem to have vanished.
     private static let goodbyeCount = 3
 
-    private enum Order: @unchecked Sendable {  // what it brings is handed over to the thread, not shared with it
+    private enum Order: @unchecked Sendable {  // its objects are handed over to the thread, not shared
         case add(PeerID, MediaPeer)
         case listen(PeerID, RecordingPlayout?)
         case suspend(PeerID)
@@ -47,7 +47,7 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         self.core = core
     }
 
-    /// Returns a remote peer's counts, at most 0.15 s old; nil if it is unknown. Any thread.
+    /// Returns a remote peer's counts, at most 0.15 s old; nil if there is no media with it. Any thread.
     func statistics(of peer: PeerID) -> MediaStatistics? { published.withLock { $0.statistics[peer] } }
 
     /// The error that stopped sending; nil if there is none. Any thread.
@@ -70,8 +70,9 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         wakeup.handle.wake()
     }
 
-    /// Schedules the media thread just below the device's callback, or normally if the callback is. Any thread.
-    /// - Parameter microphone: the capturing device, if it is a separate one.
+    /// Follows the device's block size and schedules the media thread just below the device's callback, or normally if the
+    /// callback's thread has no real-time priority. Any thread.
+    /// - Parameter microphone: the capturing device; nil if `device` captures.
     func follow(_ device: any AudioDevice, microphone: (any AudioDevice)? = nil) {
         deviceBlock.store((microphone ?? device).blockFrameCount, ordering: .relaxed)
         priority.store(device.realTimePriority.map { max(1, $0 - 1) } ?? 0, ordering: .relaxed)
@@ -83,7 +84,8 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         let value = priority.load(ordering: .relaxed)
         return value > 0 ? value : nil
     }
-    /// The thread that holds the lock wakes this one next.
+    /// True if captured frames or orders wait. While another thread holds the lock of the orders, they are not counted, because
+    /// that thread then wakes the media thread.
     var hasMedia: Bool { error == nil && core.hasCaptured || !(orders.withLockIfAvailable { $0.isEmpty } ?? true) }
     var nextDeadline: HostTime? { core.nextDeadline }
 

@@ -6,16 +6,17 @@ import EarshotPlayout
 
 /// The capabilities and wishes of the local peer in a call, from which offers, answers and configurations are made.
 public struct CallPreferences: Sendable {
-    /// The only codec to use; nil for any, Opus first. A remote peer without Opus Custom gets Opus in packets of 2.5 ms.
+    /// The only codec to use; nil for any, Opus first. If Opus Custom is chosen, a remote peer without it gets Opus in short
+    /// packets (``opusFrameMilliseconds``).
     public var codec: Codec?
     /// The channels to send, 1 or 2.
     public var channelCount: Int
-    /// The milliseconds of an Opus packet: 2.5, 5, 10 or 20. Nil for the remote peer's preference, or 10; instead of Opus Custom
-    /// 2.5.
+    /// The milliseconds of an Opus packet: 2.5, 5, 10 or 20. Nil for the remote peer's preference, or 10 if it has none; for Opus
+    /// that replaces Opus Custom, nil means 2.5.
     public var opusFrameMilliseconds: Double?
-    /// The bits a second of AAC, Opus and Opus Custom. Nil for 64,000 a channel with AAC and 192,000 with Opus Custom. Nil with
-    /// Opus is 48,000 a channel, or 64,000, 96,000 and 128,000 in packets of 10, 5 and 2.5 ms, since short packets need more
-    /// bits.
+    /// The bits a second of AAC, Opus and Opus Custom, for all channels. Nil for the default, which is for each channel: 64,000
+    /// with AAC; 192,000 with Opus Custom; 48,000, 64,000, 96,000 or 128,000 with Opus in packets of 20, 10, 5 or 2.5 ms, since
+    /// short packets need more bits.
     public var bitRate: Int?
     /// The allowed direction of the media at the local peer: without a microphone, or to listen only, receive only.
     public var direction = SessionDescription.Direction.sendReceive
@@ -26,7 +27,7 @@ public struct CallPreferences: Sendable {
     package var changesRate = true
     /// The device's sample rate in hertz.
     public var deviceRate: Double
-    /// The frames of a device's block.
+    /// The number of frames in a block of the device.
     public var deviceBlock: Int
     /// The initial trade of delay against gaps. ``CallSession/latencyProfile`` changes it.
     public var latencyProfile = LatencyProfile.talk
@@ -44,7 +45,7 @@ public struct CallPreferences: Sendable {
         self.deviceBlock = deviceBlock
     }
 
-    /// The sample rate of AAC in calls, whatever the device's.
+    /// The sample rate of AAC in calls in hertz, whatever the device's rate.
     package static let aacRate = 44_100.0
 
     /// Returns an offer of everything that the local peer supports.
@@ -65,7 +66,7 @@ public struct CallPreferences: Sendable {
         return offer
     }
 
-    /// Returns an offer over the peers' transport, with repair of losses if allowed.
+    /// Returns an offer for the transport between peers, with repair of losses and requests for a lower bit rate if allowed.
     package func peerOffer(
         address: IPAddress, port: UInt16, sessionID: UInt64
     ) throws(CodecError) -> SessionDescription {
@@ -76,16 +77,17 @@ public struct CallPreferences: Sendable {
         return offer
     }
 
-    /// The codecs of the local peer, the best first.
+    /// The codecs that the local peer may use, the preferred one first.
     private var codecs: [Codec] {
         guard let codec else { return Codec.byPreference }
         return [codec] + (codec.traits.substitute.map { [$0] } ?? [])
     }
 
-    /// The preferred milliseconds of an Opus packet.
+    /// The preferred milliseconds of an Opus packet; nil for no preference.
     var opusPacketTime: Double? { opusFrameMilliseconds ?? (codec?.traits.substitute == nil ? nil : 2.5) }
 
-    /// Answers an offer. PCM and Opus Custom have the offer's rate both ways. If no media flows, any format is accepted.
+    /// Answers an offer. PCM and Opus Custom get the offer's sample rate in both directions. If no media is to flow, any format
+    /// is accepted.
     /// - Throws: `NegotiationError` without a common format, `CodecError` if a codec cannot be created.
     package func answer(
         to offer: SessionDescription, address: IPAddress, port: UInt16, sessionID: UInt64
@@ -104,7 +106,7 @@ public struct CallPreferences: Sendable {
                 formats.append(try codec.inCalls.format(self, rate: offered.clockRate))
             }
         }
-        // Without a common format the answer lists what the local peer supports.
+        // The offer does not have the required codec: the error for that lists what the local peer supports.
         if formats.isEmpty, let codec {
             formats.append(try codec.inCalls.format(self, rate: codec.inCalls.offeredRate(deviceRate: deviceRate)))
         }
@@ -117,7 +119,7 @@ public struct CallPreferences: Sendable {
         return answer
     }
 
-    /// Returns the required codec: for Opus Custom, the better one of it and Opus that the offer has.
+    /// Returns the codec to prefer, nil for none: the required one, or if that is Opus Custom and the offer lacks it, Opus.
     private func preference(among formats: [MediaFormat], of offer: SessionDescription) -> Codec? {
         guard codec?.traits.substitute != nil else { return codec }
         let common = formats.filter { format in offer.formats.contains { format.matches($0) } }
@@ -156,7 +158,8 @@ public struct CallPreferences: Sendable {
     /// Returns the negotiated configuration.
     /// - Parameters:
     ///   - mine: the format in the local description.
-    ///   - remote: the remote description, and the same format in it.
+    ///   - remote: the remote peer's description.
+    ///   - format: the same format in the remote description.
     package func configuration(
         mine: MediaFormat, remote: SessionDescription, format: MediaFormat
     ) throws(NegotiationError) -> CallConfiguration {
@@ -181,7 +184,7 @@ public struct CallPreferences: Sendable {
         return configuration
     }
 
-    /// Returns the remote peer's limit (RFC 7587 §6.1) in bits a second.
+    /// Returns the remote peer's limit of the bit rate (RFC 7587 §6.1) in bits a second; `.max` for none.
     private static func limit(_ format: MediaFormat) -> Int {
         guard let value = format.parameter("maxaveragebitrate").flatMap({ Int($0) }), value >= 6_000 else {
             return .max
@@ -189,6 +192,6 @@ public struct CallPreferences: Sendable {
         return value
     }
 
-    /// Returns the frames of a device's block at another rate.
+    /// Returns the number of frames in a block of the device, converted to another rate in hertz.
     func blockFrames(rate: Double) -> Int { Int((Double(deviceBlock) * rate / deviceRate).rounded()) }
 }

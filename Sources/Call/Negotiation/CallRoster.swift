@@ -14,9 +14,9 @@ final class CallRoster: Sendable {
     private let mixer: PeerMixer
     private let media: CallMedia
     private let roster: Mutex<State>
-    private let outputLatency = Atomic<UInt64>(0)  // a double's bits
+    private let outputLatency = Atomic<UInt64>(0)  // in seconds, as the bits of a Double
 
-    /// The streams belong to the media thread's `MediaPeer`; here they are only remembered.
+    /// The state of all remote peers. Their encoders belong to the media thread; the state only refers to them.
     private struct State: @unchecked Sendable {
         var all: [PeerID: PeerMediaState] = [:]
         var recording: CallRecording?
@@ -25,7 +25,7 @@ final class CallRoster: Sendable {
     }
 
     private struct PeerMediaState {
-        /// The ID of the call in its descriptions.
+        /// The session ID in the local peer's descriptions for this remote peer.
         let sessionID = UInt64.random(in: 1...UInt64(Int64.max))
         var version: UInt64 = 0
         var offer: SessionDescription?
@@ -34,7 +34,7 @@ final class CallRoster: Sendable {
         /// The counts of ended playouts, and the rate of the last one's stream.
         var past: (statistics: PlayoutStatistics, rate: Double)?
 
-        /// Adds the counts of the seat's playout before it is removed.
+        /// Adds the counts of the seat's playout to ``past``, before the seat is removed.
         mutating func remember() {
             guard let playout = seat?.heard?.playout else { return }
             let rate = playout.configuration.streamRate
@@ -46,9 +46,9 @@ final class CallRoster: Sendable {
 
     private struct Seat {
         let agreement: NegotiatedMedia
-        /// Nil if the peer sends nothing.
+        /// The playout of the remote voice and its place in the mix; nil if the remote peer sends nothing.
         let heard: (playout: Playout, place: PeerMixer.Place)?
-        /// Nil if the peer receives nothing.
+        /// The encoder for the remote peer; nil if the peer receives nothing.
         let stream: StreamEncoder?
     }
 
@@ -132,7 +132,7 @@ final class CallRoster: Sendable {
     /// The port of the discard service, a placeholder in a description.
     private static let port: UInt16 = 9
 
-    /// Increments the version of a description (RFC 3264 §8).
+    /// Gives a description the next version number (RFC 3264 §8).
     private static func count(_ description: inout SessionDescription, of peerState: inout PeerMediaState) {
         peerState.version += 1
         description.origin.version = peerState.version
@@ -145,7 +145,7 @@ final class CallRoster: Sendable {
 
     // MARK: Seats
 
-    /// Applies the negotiated media. Throws without changing any state.
+    /// Applies the media negotiated with a remote peer; nil for none. If it throws, no state has changed.
     private func seat(
         _ peer: PeerID, _ peerState: inout PeerMediaState, _ agreement: NegotiatedMedia?, among roster: State
     ) throws {
@@ -184,7 +184,7 @@ final class CallRoster: Sendable {
         if let heard = old?.heard { mixer.remove(heard.place) }
     }
 
-    /// Returns the encoder of a remote peer with the same form, or a new one.
+    /// Returns the encoder of another remote peer with the same form, or a new encoder.
     private func stream(
         of configuration: CallConfiguration, among roster: State
     ) throws(CodecError) -> StreamEncoder {
@@ -226,7 +226,7 @@ final class CallRoster: Sendable {
 
     // MARK: Device
 
-    /// Updates the call after the device was started or changed. For the thread that owns the device.
+    /// Stores the output latency of the device, which was started or changed. For the thread that owns the device.
     func follow(_ device: any AudioDevice) {
         outputLatency.store(device.outputLatency.bitPattern, ordering: .relaxed)
     }

@@ -6,12 +6,13 @@ import EarshotMediaTransport
 import EarshotPlayout
 
 /// Decodes AAC ahead of playout, in order, on the media thread: the decoder may allocate, and each frame overlaps the previous
-/// one, so a frame waits briefly for an earlier one that was overtaken.
+/// frame. So a frame waits briefly for an earlier frame that it has overtaken.
 struct AACReceiver {
-    /// The access units that arrived after later ones were decoded, or could not be decoded.
+    /// The number of access units that arrived when they or later ones had been decoded or skipped.
     private(set) var lateUnits = 0
+    /// The number of access units that could not be decoded.
     private(set) var corruptUnits = 0
-    /// The units rejected because the playout's queue was full.
+    /// The number of access units rejected because the playout's queue was full.
     private(set) var rejectedUnits = 0
 
     private struct Unit {
@@ -23,38 +24,38 @@ struct AACReceiver {
     private let decoder: AACDecoder
     private let output: AudioBuffer
     private let channelCount: Int
-    private var held: [Unit] = []
+    private var reorderBuffer: [Unit] = []
     private var nextPosition: Int?
     private var sequence = 0
     private var startsStream = true
     private static let unitFrames = 1024
     private let holdTime: Double
-    private let maximumHeld: Int
-    /// The frames from which a jump of the timeline counts as a new beginning.
+    private let reorderCapacity: Int
+    /// The maximum jump of the timeline in frames; a greater one counts as a new beginning.
     private static let foreignDistance = 96_000
 
     /// - Parameter holdTime: the seconds for which a unit waits for an earlier one. Units are 23 ms apart, so they are reordered
-    ///   only within a queue; in live playout each millisecond adds one of concealment to each loss.
+    ///   only within a queue. In live playout each millisecond of waiting adds one millisecond of concealment to each loss.
     init(audioSpecificConfig: [UInt8], channelCount: Int, holdTime: Double = 0.001) throws(CodecError) {
         self.holdTime = holdTime
-        maximumHeld = 3 + Int(holdTime * 48_000) / Self.unitFrames
+        reorderCapacity = 3 + Int(holdTime * 48_000) / Self.unitFrames
         decoder = try AACDecoder(audioSpecificConfig: audioSpecificConfig)
         output = AudioBuffer(channelCount: channelCount, frameCapacity: 2048)
         self.channelCount = channelCount
     }
 
-    /// Discards held units after the remote peer started again.
+    /// Discards the waiting units after the remote peer has started again.
     mutating func restart() {
-        held.removeAll()
+        reorderBuffer.removeAll()
         decoder.reset()
         nextPosition = nil
         startsStream = true
     }
 
-    /// The time at which a held unit has waited long enough.
-    var deadline: HostTime? { held.first?.arrival.advanced(bySeconds: holdTime) }
+    /// The time at which the first waiting unit has waited long enough; nil if no unit waits.
+    var deadline: HostTime? { reorderBuffer.first?.arrival.advanced(bySeconds: holdTime) }
 
-    /// Receives an access unit.
+    /// Receives an access unit, and decodes it at once if no earlier one is missing.
     mutating func receive(_ bytes: UnsafeRawBufferPointer, position: Int, at now: HostTime, into playout: PacketQueue) {
         if let next = nextPosition, abs(position - next) > Self.foreignDistance { restart() }
         guard let next = nextPosition else {
@@ -65,30 +66,30 @@ struct AACReceiver {
             lateUnits += 1
         } else if position == next {
             play(bytes, position: position, at: now, into: playout)
-            playHeld(at: now, into: playout)
+            playInOrder(at: now, into: playout)
         } else {
-            held.append(Unit(position: position, arrival: now, bytes: Array(bytes)))
-            held.sort { $0.position < $1.position }
-            if held.count > maximumHeld { skipAhead(at: now, into: playout) }
+            reorderBuffer.append(Unit(position: position, arrival: now, bytes: Array(bytes)))
+            reorderBuffer.sort { $0.position < $1.position }
+            if reorderBuffer.count > reorderCapacity { skipAhead(at: now, into: playout) }
         }
     }
 
-    /// Ends waits that are over.
+    /// Decodes the waiting units, without the missing one before them, if the first has waited long enough.
     mutating func tick(at now: HostTime, into playout: PacketQueue) {
         if let deadline, deadline <= now { skipAhead(at: now, into: playout) }
     }
 
     private mutating func skipAhead(at now: HostTime, into playout: PacketQueue) {
-        if let next = nextPosition, let first = held.first {
+        if let next = nextPosition, let first = reorderBuffer.first {
             sequence += (first.position - next + Self.unitFrames / 2) / Self.unitFrames
             nextPosition = first.position
         }
-        playHeld(at: now, into: playout)
+        playInOrder(at: now, into: playout)
     }
 
-    private mutating func playHeld(at now: HostTime, into playout: PacketQueue) {
-        while let unit = held.first, let next = nextPosition, unit.position <= next {
-            held.removeFirst()
+    private mutating func playInOrder(at now: HostTime, into playout: PacketQueue) {
+        while let unit = reorderBuffer.first, let next = nextPosition, unit.position <= next {
+            reorderBuffer.removeFirst()
             guard unit.position == next else { continue }
             unit.bytes.withUnsafeBytes { play($0, position: unit.position, at: now, into: playout) }
         }

@@ -6,11 +6,11 @@ import EarshotAudioDSP
 /// Keeps a mix below full scale without delay; a limiter with look-ahead would sound better, but later.
 ///
 /// A block with a peak above 1 is attenuated as a whole, with a ramp in its first 32 frames, in which samples above 1 are
-/// clipped. The gain recovers over half a second. Samples up to 1 are unchanged otherwise.
+/// clipped. The gain recovers over half a second. While the gain is 1 and no sample exceeds 1, nothing is changed.
 struct PeakLimiter {
     private var gain: Float = 1
-    private let release: Float  // of the way home, a frame
-    private static var attack: Int { @_noLocks get { 32 } }
+    private let release: Float  // the rise of the gain a frame
+    private static var attackFrames: Int { @_noLocks get { 32 } }
 
     init(sampleRate: Double) { release = Float(1 / (0.5 * sampleRate)) }
 
@@ -18,15 +18,15 @@ struct PeakLimiter {
     mutating func process(_ mix: Channels, _ frameCount: Int) {
         var peak: Float = 0
         for c in 0..<mix.count {
-            let top = peakAndEnergyOfSamples(mix[c], frameCount).0
-            peak = top > peak ? top : peak
+            let channelPeak = peakAndEnergyOfSamples(mix[c], frameCount).0
+            peak = channelPeak > peak ? channelPeak : peak
         }
         if peak * gain <= 1, gain == 1 { return }
         let needed: Float = peak > 1 ? 1 / peak : 1
         let falls = needed < gain
-        let home = gain + release * Float(frameCount)
-        let goal = falls ? needed : home < needed ? home : needed
-        let ramp = falls && frameCount > Self.attack ? Self.attack : frameCount
+        let risenGain = gain + release * Float(frameCount)
+        let goal = falls ? needed : risenGain < needed ? risenGain : needed
+        let ramp = falls && frameCount > Self.attackFrames ? Self.attackFrames : frameCount
         let step = (goal - gain) / Float(ramp)
         for c in 0..<mix.count {
             let samples = mix[c]

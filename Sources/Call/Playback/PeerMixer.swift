@@ -10,7 +10,7 @@ import Synchronization
 /// Any thread except the callback's adds, changes and removes voices; the callback never waits. Memory that the callback may
 /// still read is freed later.
 package final class PeerMixer: Sendable {
-    /// The position of a voice.
+    /// The place of a voice in the mixer.
     package struct Place: Hashable, Sendable { fileprivate let index: Int }
 
     /// The callback's handle; must not outlive the mixer.
@@ -21,16 +21,16 @@ package final class PeerMixer: Sendable {
     private let scratch: AudioBuffer
     private let owned: Mutex<Owned>
 
-    /// Memory of the callback, except for the gains, and for what `add` writes before it publishes.
+    /// The memory of the callback. Other threads write only the gains, and in `add` the renderer of a place that is empty.
     private struct Slots: @unchecked Sendable {
         let base: UnsafeMutablePointer<VoiceSlot>
         let gains: UnsafeMutablePointer<Atomic<UInt32>>
     }
-    /// The state of the control threads.
+    /// The state of the control threads, used under a lock.
     private struct Owned {
         var playouts: [Playout?]
         var levels: [LatestValue<VoiceLevel>]
-        /// True if a voice is to be removed, and the callback has not confirmed it.
+        /// For each place, true from the removal of its voice until the callback confirms the removal.
         var isLeaving: [Bool]
         var isPulled = true
     }
@@ -71,7 +71,7 @@ package final class PeerMixer: Sendable {
 
     /// Adds a voice from the next block on.
     /// - Parameter gain: a factor.
-    /// - Returns: nil if all places are taken.
+    /// - Returns: the voice's place; nil if all places are taken, or if the callback has too many changes to read.
     package func add(_ playout: Playout, gain: Float = 1) -> Place? {
         collect()
         return owned.withLock { owned in
@@ -84,7 +84,7 @@ package final class PeerMixer: Sendable {
         }
     }
 
-    /// Sets the gain of a voice as a factor, reached within a block.
+    /// Sets the gain of a voice as a factor. A change is a ramp over one block.
     package func setGain(_ gain: Float, at place: Place) {
         slots.gains[place.index].store(gain.bitPattern, ordering: .relaxed)
     }
@@ -92,7 +92,7 @@ package final class PeerMixer: Sendable {
     /// Returns the level of a voice, before its gain.
     package func level(at place: Place) -> VoiceLevel { owned.withLock { $0.levels[place.index].load() } }
 
-    /// Fades a voice out within a block and frees its place.
+    /// Fades a voice out within a block; then its place is free.
     package func remove(_ place: Place) {
         owned.withLock { owned in
             guard owned.playouts[place.index] != nil, !owned.isLeaving[place.index] else { return }
@@ -101,13 +101,13 @@ package final class PeerMixer: Sendable {
         collect()
     }
 
-    /// Sets whether a callback may pull. While it does not, voices change at once.
+    /// Sets whether a callback may pull. While none may, voices are removed without a fade.
     func setPulled(_ isPulled: Bool) {
         owned.withLock { $0.isPulled = isPulled }
         collect()
     }
 
-    /// Frees what the callback no longer uses.
+    /// Frees the places and playouts that the callback no longer uses.
     func collect() {
         owned.withLock { owned in
             if !owned.isPulled { renderer.state.pointee.settle() }
@@ -134,7 +134,7 @@ package final class PeerMixer: Sendable {
     }
 }
 
-/// An order from another thread to the callback, for one place.
+/// An order from another thread to the callback: to play the voice at one place, or to fade it out.
 struct VoiceOrder: BitwiseCopyable {
     let index: Int
     let isHeard: Bool
@@ -142,7 +142,7 @@ struct VoiceOrder: BitwiseCopyable {
 
 /// A place in the mix.
 struct VoiceSlot: ~Copyable {
-    /// The bits of the gain. Separate from the slot, which belongs to the callback.
+    /// The requested gain, as the bits of a Float. Its memory is separate, because the slot belongs to the callback.
     let gain: UnsafeMutablePointer<Atomic<UInt32>>
     let level: LatestValue<VoiceLevel>.Writer
     var meter: VoiceMeter
@@ -150,6 +150,7 @@ struct VoiceSlot: ~Copyable {
     var renderer: Playout.Renderer?
     var isHeard = false
     var isLeaving = false
+    /// The gain at the end of the last block.
     var reached: Float = 0
 
     init(level: LatestValue<VoiceLevel>.Writer, gain: UnsafeMutablePointer<Atomic<UInt32>>, sampleRate: Double) {
@@ -181,7 +182,7 @@ struct VoiceMix: ~Copyable {
             renderer.pull(scratch, frameCount: frameCount, sampleTime: sampleTime, hostTime: hostTime)
             slots[index].meter.update(Level(of: scratch, frameCount: frameCount), frameCount: frameCount)
             slots[index].level.store(slots[index].meter.level)
-            // A stream may begin in the middle of a word.
+            // The voice fades in at its first sound, because a stream may begin in the middle of a word.
             slots[index].fader.begin(scratch, frameCount)
             let isLeaving = slots[index].isLeaving
             let gain = isLeaving ? 0 : Float(bitPattern: slots[index].gain.pointee.load(ordering: .relaxed))
@@ -199,7 +200,7 @@ struct VoiceMix: ~Copyable {
         }
     }
 
-    /// Applies pending changes while no thread pulls.
+    /// Applies pending orders without a fade, while no thread pulls.
     mutating func settle() {
         takeOrders()
         for index in 0..<VoiceMix.capacity where slots[index].isHeard && slots[index].isLeaving { release(index) }

@@ -11,7 +11,7 @@ struct PlaybackSide: ~Copyable {
     private let voices: PeerMixer.Renderer
     private let levels: LatestValue<HeardLevels>.Writer
     private let cycles: MessageQueue<CallCycle>.Writer
-    private let block: Channels  // at the stream's channel count
+    private let block: Channels  // of the cycle, with the call's channels
     private let capacity: Int
     private let insert: InsertPoint.Renderer
     private var volume: OutputVolume
@@ -33,7 +33,8 @@ struct PlaybackSide: ~Copyable {
         peakGuard = PeakLimiter(sampleRate: sampleRate)
     }
 
-    /// Writes mono to every output; stereo to the first two, or its mean to a single one.
+    /// Renders one cycle. A mono mix goes to every output channel; a stereo mix goes to the first two, or its mean to a single
+    /// one.
     @_noLocks
     mutating func process(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)

@@ -11,10 +11,10 @@ package final class RecordingPlayout: @unchecked Sendable {  // handed over, not
     package let playout: Playout
     private var aac: AACReceiver?
 
-    /// - Parameter depth: the seconds by which it lags behind the earliest packet.
+    /// - Parameter depth: the seconds by which the playout lags behind the earliest packet.
     package init(_ configuration: CallConfiguration, depth: Double) throws(CodecError) {
         playout = try Playout(configuration.playout.forRecording(depth: depth))
-        // An AAC frame waits half of that time for an earlier one; the other half remains for the frames after it.
+        // An AAC frame waits half of `depth` for an earlier frame; the other half remains for the frames that follow.
         aac =
             configuration.codec.traits.isDecodedAhead
             ? try AACReceiver(
@@ -23,7 +23,7 @@ package final class RecordingPlayout: @unchecked Sendable {  // handed over, not
             : nil
     }
 
-    /// The queue for packets that playout decodes; nil if they must be decoded before.
+    /// The queue for packets that playout decodes; nil for AAC, which is decoded before playout.
     var packets: PacketQueue? { aac == nil ? playout.packets : nil }
 
     func receive(_ unit: UnsafeRawBufferPointer, position: Int, at now: HostTime) {
@@ -38,7 +38,8 @@ package final class RecordingPlayout: @unchecked Sendable {  // handed over, not
 }
 
 extension MediaPeer {
-    /// Sets a second playout of the same packets; nil for none. Retransmissions are requested if they are in time for either.
+    /// Sets a second playout of the same packets; nil for none. A retransmission is requested if it can be in time for one of the
+    /// two playouts.
     func listen(_ listener: RecordingPlayout?) {
         guard let packets else { return }
         second = listener

@@ -2,10 +2,10 @@
 
 import EarshotAudioBase
 
-/// Fades a voice in or out over 5 ms. Between fades its samples are unchanged.
+/// Fades a voice in or out over 5 ms. Without a fade an audible voice is unchanged, and an inaudible one is silence.
 struct VoiceFader: BitwiseCopyable {
     private var gain: Float
-    private let step: Float  // a frame
+    private let step: Float  // the change of the gain a frame
 
     @_noLocks
     init(sampleRate: Double, isHeard: Bool) {
@@ -23,7 +23,7 @@ struct VoiceFader: BitwiseCopyable {
         fade(block, from: 0, frameCount, by: isHeard ? step : 0 - step)
     }
 
-    /// Starts a voice at its first sample that is not zero, unless it is heard already.
+    /// Fades a voice in from its first sample that is not zero; does nothing once the voice has its full gain.
     @_noLocks
     mutating func begin(_ block: Channels, _ frameCount: Int) {
         if gain == 1 { return }

@@ -6,28 +6,29 @@ import EarshotMediaTransport
 
 /// Adapts the bit rate to the link.
 extension MediaPeer {
-    /// Returns true if the peer has its own encoder from the next captured block on.
+    /// Returns true if the remote peer gets its payloads from its own encoder, from the next captured block on.
     var isOnItsOwn: Bool { rate.isOnItsOwn }
 
-    /// The bits a second that are sent to it, with headers and redundancy.
+    /// The bits a second that are sent to the remote peer, with headers and redundancy.
     private var sentBitRate: Double {
         rate.rung.wireBitRate + Double(sender.plan.count) * Double(rate.rung.bitRate)
     }
 
-    /// Notes that the peer has the shared stream up to this position and nothing after it.
+    /// Notes that the remote peer gets the shared encoder's stream up to a position and nothing after it.
     func leaveShared(at position: Int) { rate.encoder?.leaveShared(at: position) }
 
-    /// Returns the frames of the device until its next packet is complete, at least 1; nil while it uses the shared encoder.
+    /// Returns the number of device frames until the peer's own encoder completes a packet, at least 1; nil while the peer uses
+    /// the shared encoder.
     func framesUntilNextPacket(of stream: StreamEncoder) -> Int? {
         guard isOnItsOwn, let encoder = rate.encoder else { return nil }
         let frames = Double(encoder.framesUntilNextPacket(end: stream.historyEnd))
         return max(1, Int(frames * configuration.deviceRate / configuration.streamRate))
     }
 
-    /// Interrupts its own encoder: sound captured now is not sent.
+    /// Interrupts the remote peer's own encoder, if any: sound captured now is not sent.
     func interruptOwn() { rate.encoder?.interrupt() }
 
-    /// Encodes and sends the frames of its stream by its own encoder.
+    /// Encodes captured frames with the remote peer's own encoder and sends the packets; during a pause, drops the frames.
     func sendOwn(
         _ stream: StreamEncoder, at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void
     ) throws(CodecError) {
@@ -43,7 +44,7 @@ extension MediaPeer {
 
     // MARK: Receiving
 
-    /// Measures a packet of sound that was not a retransmission.
+    /// Passes a packet of sound that was not a retransmission to the congestion detector, and follows its finding.
     /// - Returns: true if a link that was too slow is free again.
     func measure(_ media: ReceivedMedia, frames: Int, at now: HostTime) -> Bool {
         guard sender.session.repair.takesRateRequests else { return false }
@@ -86,7 +87,7 @@ extension MediaPeer {
         limitRedundancy(at: now)
     }
 
-    /// Sends a due rate request and makes a due step up.
+    /// Sends a rate request that is due, and makes a step up that is due.
     func tickRate(at now: HostTime, isOpen: Bool, transmit: (UnsafeRawBufferPointer) -> Void) {
         if let finding = rate.meter.tick(at: now.inSeconds) { follow(finding, at: now) }
         change { $0.tick(at: now.inSeconds) }
@@ -99,12 +100,12 @@ extension MediaPeer {
         let before = rate.policy.rung
         body(&rate.policy)
         guard rate.policy.rung > before else { return }
-        // The next report decides on redundancy again; until then the link has no room for it.
+        // After a step down the link has no room for redundancy until the next report decides on it again.
         sender.plan = .none
         sender.interrupt()
     }
 
-    /// Limits redundancy to the link's rate.
+    /// Limits redundancy to what the link's rate leaves beside the sound.
     func limitRedundancy(at now: HostTime) {
         guard let room = rate.policy.room(at: now.inSeconds) else { return policy.budget = budget }
         let rung = rate.rung

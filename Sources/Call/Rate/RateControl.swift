@@ -8,15 +8,15 @@ import EarshotMediaTransport
 struct RateControl {
     let ladder: [RateRung]
     var policy: RatePolicy
-    /// The encoder of its own payloads once its link was too slow; nil if the ladder has one rung.
+    /// The remote peer's own encoder, used once the link to it was too slow; nil if nothing is sent or the ladder has one rung.
     let encoder: RateEncoder?
     var meter = CongestionDetector()
-    /// The request to send.
+    /// The rate request to send to the remote peer; nil for none.
     var request: RateRequest?
     var requestsSent = 0
     /// The time of the last evaluated plain report, in seconds.
     var reportedAt = -Double.infinity
-    /// The bytes of the datagram being received.
+    /// The bytes of the datagram being received, with the headers of IPv4 and UDP; 0 once measured.
     var arrivingBytes = 0
 
     /// The requested share of the received rate: the remainder lets the queue drain.

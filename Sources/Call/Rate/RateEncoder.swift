@@ -7,35 +7,35 @@ import EarshotMediaTransport
 /// Encodes for one remote peer whose link was too slow: the captured frames of its ``StreamEncoder``, on the rung of
 /// ``RatePolicy``. No frame is missing between two rungs.
 ///
-/// Between Opus's rungs the encoder stays, with another bit rate and packet length. A different encoder starts with a repetition
-/// of the end of the last packet, and with a packet that needs no earlier ones, so that any decoder can join. Packet positions
-/// are shifted by the difference of the encoders' look-ahead to the first rung's, so that the sound keeps its time. For the media
-/// thread; created before.
+/// Between rungs with the same Opus encoder only its bit rate and packet length change. A different encoder starts with a
+/// repetition of the end of the last packet, and with a packet that needs no earlier ones, so that any decoder can join. Packet
+/// positions are shifted by the difference between the encoder's look-ahead and the first rung's, so that the sound keeps its
+/// time. For the media thread; created on the control thread.
 final class RateEncoder {
     private enum Engine: Equatable { case pcm, first, opus }
 
     private let ladder: [RateRung]
     private let channelCount: Int
     private let firstLookahead: Int
-    private let first: OpusEncoder?  // of the first rung, where its packets are too short for what the others use
+    private let first: OpusEncoder?  // for a first rung with packets of 2.5 or 5 ms, which need a low-delay encoder
     private let opus: OpusEncoder
     private var engine: Engine?
-    private var length = 0
+    private var packetFrames = 0
     private var bitRate = 0
-    private var next = 0  // the frame of the stream that is encoded next
+    private var cursor = 0  // the position of the frame that is encoded next; .max while interrupted
     private var isBeginning = false
     private var isAfterGap = false
-    private var sharedEnd = 0  // what was sent of the shared encoder's ends there
+    private var sharedEnd = 0  // the position up to which the peer has the shared encoder's stream
     private let bytes: UnsafeMutableRawPointer
     private static let capacity = 2_048
 
-    /// The frames of a new encoder's first packet, and by how many it overlaps the last one: a decoder fades its first 120 frames
-    /// in.
+    /// The frames of a new encoder's first packet; and the frames by which that packet overlaps the last one, because a decoder
+    /// fades in its first 120 frames.
     private static let (beginning, overlap) = (480, 120)
-    /// The number of past frames that it may need.
+    /// The number of past frames that a rate encoder may need.
     static let history = OpusEncoder.longestFrameCount + 1_024
 
-    /// - Parameter configuration: its ladder must have two rungs or more.
+    /// - Parameter configuration: a configuration whose ladder has two rungs or more.
     init(_ configuration: CallConfiguration) throws(CodecError) {
         ladder = configuration.ladder
         channelCount = configuration.channelCount
@@ -54,20 +54,21 @@ final class RateEncoder {
     /// Returns true once the remote peer gets its payloads from this encoder.
     var isActive: Bool { engine != nil }
 
-    /// Returns the frames of the stream until the next packet is complete; `end` is the first frame not captured yet.
+    /// Returns the number of stream frames until the next packet is complete, at least 1.
+    /// - Parameter end: the position of the first frame not captured yet.
     func framesUntilNextPacket(end: Int) -> Int {
-        engine == nil || engine == .pcm || next == .max
-            ? 1 : max(1, next + (isBeginning ? Self.beginning : length) - end)
+        engine == nil || engine == .pcm || cursor == .max
+            ? 1 : max(1, cursor + (isBeginning ? Self.beginning : packetFrames) - end)
     }
 
-    /// Notes that the remote peer has the shared stream up to this frame and nothing after it.
+    /// Notes that the remote peer gets the shared encoder's stream up to a position and nothing after it.
     func leaveShared(at position: Int) { sharedEnd = position }
 
     /// Drops everything captured so far; later sound starts a new packet.
     func interrupt() {
         isAfterGap = true
         engine = engine == nil ? nil : .pcm
-        next = .max
+        cursor = .max
     }
 
     /// Encodes complete packets.
@@ -75,16 +76,15 @@ final class RateEncoder {
     ///   - rung: a rung of the ladder.
     ///   - expectedLoss: the loss in percent for Opus's own redundancy; 0 for none.
     ///   - stream: the captured frames.
-    ///   - emit: receives each payload, its position on the stream's timeline, whether it is Opus instead of PCM, and whether a
-    ///     gap precedes it.
+    ///   - emit: receives each payload, its position on the stream's timeline, its codec, and whether a gap precedes it.
     func encode(
         rung: Int, expectedLoss: Int, of stream: StreamEncoder,
         _ emit: (_ payload: UnsafeRawBufferPointer, _ position: Int, _ codec: Codec, _ isAfterGap: Bool) -> Void
     ) throws(CodecError) {
         follow(ladder[rung], rung, stream)
         encoder?.setExpectedLoss(percent: expectedLoss)
-        if next < stream.historyStart {
-            next = stream.historyStart
+        if cursor < stream.historyStart {
+            cursor = stream.historyStart
             isAfterGap = true
         }
         switch engine {
@@ -97,18 +97,18 @@ final class RateEncoder {
 
     private func follow(_ rung: RateRung, _ index: Int, _ stream: StreamEncoder) {
         let wanted: Engine = rung.codec == .pcm ? .pcm : index == 0 && first != nil ? .first : .opus
-        let isInterrupted = next == .max
-        length = rung.framesPerPacket
+        let isInterrupted = cursor == .max
+        packetFrames = rung.framesPerPacket
         if wanted != engine || isInterrupted {
-            // The sound heard so far ends here, which is before what the encoder has taken.
-            let heard = engine == nil ? sharedEnd - firstLookahead : next - lookahead(engine)
+            // The sound that the remote peer can hear ends at `heardEnd`: the encoder holds its look-ahead back.
+            let heardEnd = engine == nil ? sharedEnd - firstLookahead : cursor - lookahead(engine)
             engine = wanted
             if isInterrupted {
-                // Begins one packet further back, so that the sound does not stop until the next packet is full.
-                let whole = wanted == .pcm ? 0 : length
-                next = max(stream.historyStart, stream.historyEnd - Self.beginning - whole)
+                // Encodes one packet of earlier frames too, so that the sound does not stop until the next packet is full.
+                let extraFrames = wanted == .pcm ? 0 : packetFrames
+                cursor = max(stream.historyStart, stream.historyEnd - Self.beginning - extraFrames)
             } else {
-                next = max(stream.historyStart, wanted == .pcm ? heard : heard - Self.overlap)
+                cursor = max(stream.historyStart, wanted == .pcm ? heardEnd : heardEnd - Self.overlap)
             }
             isBeginning = wanted != .pcm
             encoder?.reset()
@@ -141,29 +141,29 @@ final class RateEncoder {
         _ emit: (UnsafeRawBufferPointer, Int, Codec, Bool) -> Void
     ) throws(CodecError) {
         while true {
-            let frames = isBeginning ? Self.beginning : length
-            guard stream.historyEnd - next >= frames else { return }
+            let frames = isBeginning ? Self.beginning : packetFrames
+            guard stream.historyEnd - cursor >= frames else { return }
             if isBeginning { encoder.setIndependent(true) }
             let count = try encoder.encode(
-                stream.history, offset: stream.historyOffset(of: next), frameCount: frames,
+                stream.history, offset: stream.historyOffset(of: cursor), frameCount: frames,
                 into: UnsafeMutableRawBufferPointer(start: bytes, count: Self.capacity))
             if isBeginning { encoder.setIndependent(false) }
             isBeginning = false
-            give(count, at: next - encoder.lookahead + firstLookahead, .opus, emit)
-            next += frames
+            give(count, at: cursor - encoder.lookahead + firstLookahead, .opus, emit)
+            cursor += frames
         }
     }
 
     private func encodePCM(_ stream: StreamEncoder, _ emit: (UnsafeRawBufferPointer, Int, Codec, Bool) -> Void) {
-        let available = stream.historyEnd - next
+        let available = stream.historyEnd - cursor
         guard available > 0 else { return }
         for frames in PCMPayload.split(frameCount: available, channelCount: channelCount) {
             let count = PCMCodec.encode(
-                stream.history, offset: stream.historyOffset(of: next) + frames.lowerBound, frameCount: frames.count,
+                stream.history, offset: stream.historyOffset(of: cursor) + frames.lowerBound, frameCount: frames.count,
                 into: bytes.assumingMemoryBound(to: UInt8.self))
-            give(count, at: next + frames.lowerBound, .pcm, emit)
+            give(count, at: cursor + frames.lowerBound, .pcm, emit)
         }
-        next += available
+        cursor += available
     }
 
     private func give(

@@ -3,13 +3,14 @@
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// One form of a stream: the first is the negotiated one, each further one has a lower bit rate.
+/// A form in which a stream can be sent, a rung of the ladder. The first rung is the negotiated form; each further one has a
+/// lower bit rate.
 public struct RateRung: Hashable, Sendable {
     /// The codec: the negotiated one, or Opus.
     public let codec: Codec
     /// The codec's bits a second.
     public let bitRate: Int
-    /// The frames of a packet at the stream's rate.
+    /// The number of frames in a packet, at the stream's rate.
     public let framesPerPacket: Int
     /// The bits a second on the link, with the headers of IPv4, UDP and RTP.
     package let wireBitRate: Double
@@ -26,16 +27,16 @@ public struct RateRung: Hashable, Sendable {
 }
 
 extension CallConfiguration {
-    /// The rungs below the negotiated form: Opus's bits a second, and the frames of its packets. Longer packets save headers: 128
-    /// kb/s in packets of 2.5 ms, 5.3 kb/s in packets of 60 ms.
+    /// The rungs below the negotiated form: Opus's bits a second, and the frames of its packets. Longer packets save headers,
+    /// which take 128 kb/s with packets of 2.5 ms and 5.3 kb/s with packets of 60 ms.
     private static let steps = [(256_000, 240), (128_000, 480), (64_000, 960), (32_000, 1_920), (16_000, 2_880)]
-    /// The maximum share of the rung above: a smaller step is not worth the change.
+    /// The maximum bit rate of a rung as a share of that of the rung above: a smaller step is not worth the change.
     private static let worthwhile = 0.85
 
-    /// The forms in which the stream can be sent, from the negotiated one to the smallest. Only the first if the remote peer
-    /// supports no other: for PCM without a fallback, AAC and Opus Custom.
+    /// The forms in which the stream can be sent, from the negotiated one to the smallest. Only the negotiated form if
+    /// ``changesRate`` is false, for AAC and Opus Custom, and for PCM that is not at 48 kHz or has no negotiated fallback codec.
     package var ladder: [RateRung] {
-        var rungs = [top]
+        var rungs = [negotiatedRung]
         guard mayChangeRate, codec == .opus || repair.reserve != nil else { return rungs }
         for (bitRate, frames) in Self.steps {
             let length = codec == .opus ? max(frames, framesPerPacket) : frames
@@ -47,19 +48,19 @@ extension CallConfiguration {
         return rungs
     }
 
-    /// True if this configuration has more rungs than the first for remote peers that support them.
+    /// True if this configuration has more rungs than the first for remote peers that support the lower rungs.
     var mayChangeRate: Bool {
         changesRate && (codec == .opus || codec.traits.fallback != nil && streamRate == OpusEncoder.sampleRate)
     }
 
-    private var top: RateRung {
-        let blocks = streamRate / Double(max(1, framesPerPacket))
+    private var negotiatedRung: RateRung {
+        let blocksPerSecond = streamRate / Double(max(1, framesPerPacket))
         guard !codec.traits.hasBitRate else {
-            return RateRung(codec, bitRate: bitRate, framesPerPacket: framesPerPacket, packetRate: blocks)
+            return RateRung(codec, bitRate: bitRate, framesPerPacket: framesPerPacket, packetRate: blocksPerSecond)
         }
-        let packets = PCMPayload.split(frameCount: framesPerPacket, channelCount: channelCount).count
+        let packetsPerBlock = PCMPayload.split(frameCount: framesPerPacket, channelCount: channelCount).count
         return RateRung(
             codec, bitRate: Int(16 * streamRate) * channelCount, framesPerPacket: framesPerPacket,
-            packetRate: blocks * Double(packets))
+            packetRate: blocksPerSecond * Double(packetsPerBlock))
     }
 }

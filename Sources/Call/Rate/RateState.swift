@@ -2,11 +2,11 @@
 
 /// The form of the sound sent to a remote peer, and the rate of the link.
 public struct RateState: Hashable, Sendable {
-    /// The current form, except while the link's queue drains; the first of the ladder is the negotiated one.
+    /// The current form of the sound. While the link's queue drains, a lower form may be sent for a moment.
     public var rung: RateRung
     /// The rung's index on the ladder, 0 for the negotiated form.
     package var index = 0
-    /// The link's bits a second with headers, measured when it last was too slow; nil if it never was, or was not measured.
+    /// The link's bits a second with headers, measured when the link last was too slow; nil if it never was, or was not measured.
     public var linkBitRate: Double?
     /// True if the link is too slow for the last rung.
     public var isTooSlow = false

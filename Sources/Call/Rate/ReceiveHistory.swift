@@ -10,9 +10,9 @@ struct ReceiveHistory {
     static let capacity = 256
     /// The missing packets in a row that count as an outage, which is not repaired.
     static let longestGap = 64
-    /// The seconds for which a missing packet may only have been overtaken, before it is requested.
+    /// The seconds for which a missing packet is not requested, because it may only have been overtaken.
     static let reorderingTime = 0.002
-    /// The minimum seconds between two requests.
+    /// The minimum seconds between two requests, each for one or more packets.
     static let pause = 0.005
     /// The maximum requests for one packet.
     static let maximumRequests = 2
@@ -26,22 +26,24 @@ struct ReceiveHistory {
         var frameCount = 0
         var state = State.missing
         var requestCount = 0
-        /// The expected arrival, then the time of the last request or of the discovery that it is missing.
+        /// The expected arrival.
         var due = HostTime(nanoseconds: 0)
+        /// The time of the last request, before that of the discovery that the packet is missing.
         var since = HostTime(nanoseconds: 0)
     }
 
     private var entries: [Entry] = Array(repeating: Entry(), count: capacity)
-    private var highest = -1
+    private var highestSequence = -1
     private let clockRate: Double
-    /// The distance in packets of the remote peer's last repetition, and the packet that contained it.
+    /// The greatest distance, in packets, of the remote peer's recent repetitions, and the number of the last packet with one.
     private var reach = (packets: 0, seen: -1)
-    private var openCount = 0
-    private var lastAsk: HostTime?
-    /// The next time at which ``due(at:roundTrip:hold:into:)`` may find a packet; nil if only a packet can change that.
+    private var missingCount = 0
+    private var lastRequestTime: HostTime?
+    /// The next time at which ``due(at:roundTrip:hold:into:)`` may find a missing packet to request; nil if it will find none
+    /// before another packet arrives.
     private(set) var nextJoinRequest: HostTime?
 
-    /// True if the remote peer stores what it sends now for retransmission: it does not store Opus instead of PCM.
+    /// True if the remote peer stores the packets that it sends now, for retransmission. It stores none in the fallback codec.
     var isKept = true
 
     init(clockRate: Double) { self.clockRate = clockRate }
@@ -55,21 +57,21 @@ struct ReceiveHistory {
     /// Forgets all packets, because another source has unrelated numbers.
     mutating func restart() {
         for slot in entries.indices { entries[slot].sequence = -1 }
-        highest = -1
-        openCount = 0
+        highestSequence = -1
+        missingCount = 0
         nextJoinRequest = nil
         reach = (0, -1)
     }
 
     /// Records a packet that was not a repetition.
-    /// - Returns: ``Arrival/had`` if it was recovered before.
+    /// - Returns: ``IncomingTransfer/had`` if the packet was recovered or arrived before.
     mutating func arrive(_ sequence: Int, position: Int, frameCount: Int, at now: HostTime) -> IncomingTransfer {
         guard sequence >= 0 else { return .new }
-        if sequence > highest {
+        if sequence > highestSequence {
             noteGap(before: sequence, position: position, at: now)
-            highest = sequence
+            highestSequence = sequence
         } else if let known = entry(sequence) {
-            if known.state == .missing { openCount -= 1 }
+            if known.state == .missing { missingCount -= 1 }
             let had = known.state != .missing
             entries[sequence % Self.capacity].state = .came
             if !had {
@@ -81,26 +83,26 @@ struct ReceiveHistory {
             return .new
         }
         put(Entry(sequence: sequence, position: position, frameCount: frameCount, state: .came, due: now, since: now))
-        if openCount > 0, nextJoinRequest == nil { nextJoinRequest = now }
+        if missingCount > 0, nextJoinRequest == nil { nextJoinRequest = now }
         return .new
     }
 
     private mutating func put(_ entry: Entry) {
         let slot = entry.sequence % Self.capacity
-        if entries[slot].sequence >= 0, entries[slot].state == .missing { openCount -= 1 }
+        if entries[slot].sequence >= 0, entries[slot].state == .missing { missingCount -= 1 }
         entries[slot] = entry
-        if entry.state == .missing { openCount += 1 }
+        if entry.state == .missing { missingCount += 1 }
     }
 
     private mutating func noteGap(before sequence: Int, position: Int, at now: HostTime) {
-        guard highest >= 0, sequence > highest + 1 else { return }
-        guard sequence - highest <= Self.longestGap, let last = entry(highest) else {
+        guard highestSequence >= 0, sequence > highestSequence + 1 else { return }
+        guard sequence - highestSequence <= Self.longestGap, let last = entry(highestSequence) else {
             let reach = reach
             restart()
             return self.reach = reach
         }
-        for missing in highest + 1..<sequence {
-            let place = min(position, last.position + last.frameCount * (missing - highest))
+        for missing in highestSequence + 1..<sequence {
+            let place = min(position, last.position + last.frameCount * (missing - highestSequence))
             put(
                 Entry(
                     sequence: missing, position: place,
@@ -115,8 +117,8 @@ struct ReceiveHistory {
     /// Returns the number of the missing packet whose first frame is at `position`; nil if there is no such packet.
     func missing(at position: Int, frameCount: Int) -> Int? {
         var above: Entry?
-        var sequence = highest
-        while sequence > highest - Self.capacity, let known = entry(sequence) {
+        var sequence = highestSequence
+        while sequence > highestSequence - Self.capacity, let known = entry(sequence) {
             sequence -= 1
             if known.state == .missing { continue }
             if known.position > position {
@@ -139,74 +141,77 @@ struct ReceiveHistory {
     /// Returns true if a packet of this number is missing.
     func isMissing(_ sequence: Int) -> Bool { entry(sequence)?.state == .missing }
 
-    /// Records a packet's copy that arrived before the packet was known to be missing.
+    /// Records a packet as missing whose copy arrived although no later packet has shown the gap yet.
     mutating func expect(_ sequence: Int, position: Int, at now: HostTime) {
-        guard highest >= 0, (highest + 1...highest + RedundancyPlan.longest).contains(sequence) else { return }
+        guard highestSequence >= 0,
+            (highestSequence + 1...highestSequence + RedundancyPlan.longest).contains(sequence)
+        else { return }
         noteGap(before: sequence, position: position, at: now)
-        highest = sequence
+        highestSequence = sequence
         put(Entry(sequence: sequence, position: position, due: now, since: now))
     }
 
     /// Records that a missing packet was recovered.
-    /// - Returns: true if it was requested.
+    /// - Returns: true if the packet was requested.
     mutating func recover(_ sequence: Int, position: Int, frameCount: Int) -> Bool {
         guard isMissing(sequence) else { return false }
-        openCount -= 1
+        missingCount -= 1
         entries[sequence % Self.capacity].state = .recovered
         entries[sequence % Self.capacity].position = position
         entries[sequence % Self.capacity].frameCount = frameCount
         return entries[sequence % Self.capacity].requestCount > 0
     }
 
-    /// Records that the packet `sequence` repeated the one that many packets before it.
+    /// Records that the packet `sequence` repeated an earlier packet.
+    /// - Parameter packets: the distance of the two in packets.
     mutating func recordRepetition(of packets: Int, by sequence: Int) {
         guard packets > 0, packets <= Self.longestGap else { return }
         let isOld = sequence - reach.seen > 32
         reach = (isOld ? packets : max(reach.packets, packets), sequence)
     }
 
-    /// Records a retransmission without a request: the remote peer repeats each packet at this distance.
+    /// Records a retransmission. If it was not requested, the remote peer repeats every packet at the same distance.
     mutating func recordUnrequested(_ sequence: Int) {
         guard let known = entry(sequence), known.requestCount == 0 else { return }
-        recordRepetition(of: highest - sequence, by: highest)
+        recordRepetition(of: highestSequence - sequence, by: highestSequence)
     }
 
     // MARK: Requests
 
-    /// Finds the packets to request now: each after the remote peer had time to repeat it unasked, and only if it can still be in
-    /// time.
+    /// Finds the packets to request now. A packet is requested after the remote peer had time to repeat it unasked, and only if
+    /// its retransmission can still be in time.
     /// - Parameters:
     ///   - roundTrip: the seconds of a round trip.
-    ///   - hold: the seconds of the playout's delay.
-    ///   - numbers: replaced by the numbers, ascending; at most 64.
+    ///   - hold: the seconds for which playout waits for a late packet.
+    ///   - numbers: replaced by the sequence numbers to request, ascending; at most 64.
     mutating func due(at now: HostTime, roundTrip: Double?, hold: Double, into numbers: inout [Int]) {
         numbers.removeAll(keepingCapacity: true)
         nextJoinRequest = nil
-        guard openCount > 0, isKept, let roundTrip else { return }
-        if let lastAsk, now.seconds(since: lastAsk) < Self.pause {
-            return nextJoinRequest = lastAsk.advanced(bySeconds: Self.pause)
+        guard missingCount > 0, isKept, let roundTrip else { return }
+        if let lastRequestTime, now.seconds(since: lastRequestTime) < Self.pause {
+            return nextJoinRequest = lastRequestTime.advanced(bySeconds: Self.pause)
         }
-        let wait = highest - reach.seen <= 32 ? reach.packets : 0
-        var later: HostTime?
-        for sequence in max(0, highest - Self.longestGap)..<max(0, highest) {
+        let reachNow = highestSequence - reach.seen <= 32 ? reach.packets : 0
+        var nextTime: HostTime?
+        for sequence in max(0, highestSequence - Self.longestGap)..<max(0, highestSequence) {
             guard let known = entry(sequence), known.state == .missing, known.requestCount < Self.maximumRequests else {
                 continue
             }
             guard now.seconds(since: known.due) + roundTrip + Self.reorderingTime <= hold else { continue }
-            if sequence + wait > highest { continue }  // a packet will come that carries it
-            let rest = known.requestCount == 0 ? Self.reorderingTime : 1.5 * roundTrip + Self.pause
-            let ripe = known.since.advanced(bySeconds: rest)
-            if ripe > now {
-                later = later.map { min($0, ripe) } ?? ripe
+            if sequence + reachNow > highestSequence { continue }  // a later packet will repeat this one
+            let waitTime = known.requestCount == 0 ? Self.reorderingTime : 1.5 * roundTrip + Self.pause
+            let requestTime = known.since.advanced(bySeconds: waitTime)
+            if requestTime > now {
+                nextTime = nextTime.map { min($0, requestTime) } ?? requestTime
                 continue
             }
             entries[sequence % Self.capacity].requestCount += 1
             entries[sequence % Self.capacity].since = now
-            let again = now.advanced(bySeconds: 1.5 * roundTrip + Self.pause)
-            later = later.map { min($0, again) } ?? again
+            let nextRequestTime = now.advanced(bySeconds: 1.5 * roundTrip + Self.pause)
+            nextTime = nextTime.map { min($0, nextRequestTime) } ?? nextRequestTime
             numbers.append(sequence)
         }
-        if !numbers.isEmpty { lastAsk = now }
-        nextJoinRequest = later
+        if !numbers.isEmpty { lastRequestTime = now }
+        nextJoinRequest = nextTime
     }
 }

@@ -2,23 +2,23 @@
 
 import EarshotMediaTransport
 
-/// A sender's redundancy: each packet repeats up to two earlier ones, or one of them twice.
+/// A sender's redundancy: each packet repeats up to two earlier packets, or one earlier packet twice.
 package struct RedundancyPlan: Hashable, Sendable {
     /// The distance to the repeated packet, in packets; 0 for none.
     package let near: Int
-    /// The distance to a second repeated packet, at least ``near``; 0 for none. The same packet again is sent alone, right after
-    /// the new one.
+    /// The distance to a second repeated packet, at least ``near``; 0 for none. If both distances are equal, the packet's second
+    /// copy is sent alone, right after the new packet.
     package let far: Int
 
     /// No redundancy.
     package static let none = RedundancyPlan(0, 0)
-    /// The maximum distance: few bursts are longer, and the delay would be too long.
+    /// The maximum distance in packets: few bursts of losses are longer, and the delay would be too long.
     static let longest = RTPSession.furthestAhead
-    /// All plans, the cheapest first; among equal ones the one with the least delay.
+    /// All plans, ordered by the number of repeated packets, then by the delay.
     static let all: [RedundancyPlan] =
         [none] + (1...longest).map { RedundancyPlan($0, 0) }
         + (1...longest).flatMap { far in (1...far).map { RedundancyPlan($0, far) } }
-    /// The assumed probability that the next datagram is lost with one: reports do not tell it.
+    /// The assumed minimum probability that a datagram is lost if the one sent just before was lost. Reports do not contain it.
     private static let sharedFate = 0.15
 
     init(_ near: Int, _ far: Int) {
@@ -28,7 +28,7 @@ package struct RedundancyPlan: Hashable, Sendable {
 
     /// The number of packets that are repeated with each new one.
     package var count: Int { (near > 0 ? 1 : 0) + (far > 0 ? 1 : 0) }
-    /// The maximum number of packets that a receiver waits for a lost one.
+    /// The maximum number of packets for which a receiver waits until a lost packet's copy comes.
     package var reach: Int { max(near, far) }
 
     /// Returns the share of packets that stays lost if the share `loss` of datagrams is lost, in bursts of `burst` on average.

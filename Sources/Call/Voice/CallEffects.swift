@@ -4,7 +4,7 @@ import EarshotAudioBase
 
 /// Effects for the local voice, rendered by the program, such as an `EffectChain` of AudioEngine.
 package struct CallEffects: Sendable {
-    /// The display names of the effects, in order.
+    /// The display names of the effects, in the order of processing.
     package let names: [String]
     /// The delay of the effects in seconds.
     package let latency: Double

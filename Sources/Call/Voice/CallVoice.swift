@@ -8,14 +8,14 @@ import Synchronization
 /// The processing of the local voice before it is sent: voice processing, then effects.
 ///
 /// For one ``CallSession``. Members are for the control thread.
-public final class CallVoice: @unchecked Sendable {  // the control thread's; what the render thread uses is in `path`
+public final class CallVoice: @unchecked Sendable {  // for the control thread; `path` has what the render thread uses
     /// The state of voice processing.
     public enum Processing: Hashable, Sendable {
         /// The microphone is sent unprocessed.
         case off
         /// Voice processing is on or starting.
         case on
-        /// Voice processing failed or was stopped: the microphone is sent unprocessed.
+        /// Voice processing could not be created, or has ended with an error: the microphone is sent unprocessed.
         case left(VoiceProcessingError)
     }
 
@@ -23,19 +23,19 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
     package let effects: CallEffects?
     /// The maximum frames of a block for which voice processing was created.
     package let blockFrameCount: Int
-    /// Returns true if the call can use voice processing.
+    /// True if voice processing was to be prepared. If that failed, ``processing`` has the error.
     public let canProcess: Bool
     let worker: VoiceProcessingWorker?
     let path: VoicePath
 
     private let effectBuffer: AudioBuffer?
-    private let problem: VoiceProcessingError?
+    private let creationError: VoiceProcessingError?
     private let priority = Mutex<Int?>(nil)
 
     /// - Parameters:
     ///   - effects: the effects after voice processing.
-    ///   - canProcess: true to prepare voice processing, which is off until ``setProcessing(_:)``. If it cannot be created,
-    ///     ``processing`` has the error and the voice is sent without it.
+    ///   - canProcess: true to prepare voice processing, which is off until ``setProcessing(_:)``. If it cannot be
+    ///     created, ``processing`` has the error and the voice is sent unprocessed.
     ///   - options: the parts of voice processing.
     ///   - sampleRate: the device's rate in hertz.
     ///   - channelCount: the channels of the call.
@@ -56,7 +56,7 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
                     isOn: false)
             } catch { problem = error }
         }
-        self.problem = problem
+        creationError = problem
         self.worker = worker
         effectBuffer =
             effects == nil
@@ -67,22 +67,22 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
 
     deinit { worker?.stop() }
 
-    /// Turns voice processing on or off, by a crossfade of 20 ms; turning on takes effect after its own delay.
+    /// Turns voice processing on or off, by a crossfade of 20 ms; turning it on takes effect after the delay of voice processing.
     public func setProcessing(_ isOn: Bool) { worker?.isOn = isOn }
 
     /// The state of voice processing. Any thread.
     public var processing: Processing {
-        if let error = problem ?? worker?.error { return .left(error) }
+        if let error = creationError ?? worker?.error { return .left(error) }
         return worker?.isOn == true ? .on : .off
     }
 
-    /// The delay of voice processing in seconds while it is on; 0 without it.
+    /// The delay of voice processing in seconds while it is on; 0 without voice processing.
     package var processingLatency: Double { (worker?.latencyMilliseconds ?? 0) / 1e3 }
 
     /// The statistics of voice processing; nil if there is none.
     public var statistics: VoiceStatistics? { worker?.statistics }
 
-    /// The frames that voice processing returned too late, and that are silence.
+    /// The number of frames that voice processing returned too late; silence is sent instead of them.
     public var lateFrameCount: Int { worker?.counts.late ?? 0 }
 
     /// Starts the thread of voice processing, just below the device's callback.
@@ -106,9 +106,9 @@ public final class CallVoice: @unchecked Sendable {  // the control thread's; wh
         if isNew { worker.follow(now) }
     }
 
-    /// Does the work of the voice processing thread on virtual time.
+    /// Does the pending work of the voice processing thread on the caller's thread, for a call on virtual time.
     package func runPending() { worker?.runPending() }
 
-    /// Stops the thread. Call it after the device has stopped.
+    /// Stops the thread of voice processing. Call this after the device has stopped.
     func stop() { worker?.stop() }
 }

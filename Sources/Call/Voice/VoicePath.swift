@@ -5,7 +5,7 @@ import EarshotVoiceProcessing
 
 /// The local voice's processing from capture to the ring, on the render thread: voice processing, then effects.
 ///
-/// ``CallVoice`` creates it and owns the memory.
+/// ``CallVoice`` creates the path and owns its memory.
 struct VoicePath {
     let processing: VoiceProcessingPort?
     let effects: RenderCallback?

@@ -4,17 +4,17 @@ import EarshotAudioDevices
 
 /// The user's choice of voice processing.
 public enum VoiceProcessingMode: String, Hashable, Sendable, CaseIterable {
-    /// On if a loudspeaker and an open microphone are in use.
+    /// On for a mono call with a loudspeaker and an open microphone.
     case auto
-    /// Always.
+    /// On, except with blocks that are too long for voice processing.
     case on
-    /// Never.
+    /// Never on.
     case off
 }
 
 /// The choice of voice processing for a route, and its reason.
 public struct VoiceProcessingChoice: Hashable, Sendable {
-    /// True if it is on.
+    /// True if voice processing is on.
     public let isOn: Bool
     /// The reason in a few words.
     public let reason: String
@@ -23,8 +23,8 @@ public struct VoiceProcessingChoice: Hashable, Sendable {
     ///   - input: the microphone's device; nil if nothing is captured.
     ///   - output: the loudspeaker's device; nil if nothing is played.
     ///   - channelCount: the channels of the call.
-    ///   - blockFrameCount: the block of the device that is open.
-    ///   - maximumBlockFrameCount: the block for which voice processing was created.
+    ///   - blockFrameCount: the number of frames in a block of the open device.
+    ///   - maximumBlockFrameCount: the maximum number of frames in a block, with which voice processing was created.
     public init(
         _ mode: VoiceProcessingMode, input: AudioDeviceDescription?, output: AudioDeviceDescription?,
         channelCount: Int, blockFrameCount: Int, maximumBlockFrameCount: Int

@@ -4,11 +4,11 @@ import EarshotAudioBase
 import EarshotNearby
 import EarshotRooms
 
-/// Messages and files.
+/// The messages and files of a call.
 extension LiveCall {
-    /// The time that a participant's message waits until the participant is in the snapshot.
+    /// The maximum time that an arrival waits until its sender's name is known.
     private static let introductionTimeout = Duration.seconds(1)
-    /// The events by which a polling interface may lag before arrivals wait.
+    /// The number of events by which a polling interface may lag before arrivals wait.
     private static let lagLimit: UInt64 = 64
 
     /// Starts sending a file to participants. Returns when the file's hash is known.
@@ -19,7 +19,7 @@ extension LiveCall {
 
     // MARK: Sending
 
-    /// Returns the outbox of a participant. It reports losses, and the number of waiting messages.
+    /// Returns the outbox of a participant, a new one if necessary. The outbox reports lost and delivered messages to the core.
     func outbox(to participant: Participant, _ state: inout State) -> MessageOutbox {
         let id = participant.id
         if let outbox = state.outboxes[id] { return outbox }
@@ -40,7 +40,7 @@ extension LiveCall {
     }
 
     private func countUnsentMessages() {
-        // Counted under the lock under which messages are enqueued.
+        // The messages are counted under the same lock under which they are enqueued.
         process { state, now in
             let count = state.outboxes.values.map(\.count).reduce(0, +)
             return state.core.handle(.unsentMessages(count), at: now)
@@ -73,11 +73,11 @@ extension LiveCall {
 
     // MARK: Receiving
 
-    /// Reads the room's arrivals until it is closed. A lagging interface delays them, and through TCP their senders.
+    /// Reads the room's arrivals until the room is closed. A lagging interface delays the reading and, through TCP, the senders.
     static func receiveArrivals(of room: any LiveCallRoom, for call: @escaping @Sendable () -> LiveCall?) async {
         await withDiscardingTaskGroup { group in
             while let arrival = try? await room.arrivals.next() {
-                await awaitFaces(call)
+                await awaitInterfaces(call)
                 guard let call = call() else { return }
                 switch arrival {
                 case .message(let bytes, from: let id):
@@ -95,11 +95,11 @@ extension LiveCall {
     }
 
     /// Waits while a polling interface lags too far behind.
-    private static func awaitFaces(_ call: @Sendable () -> LiveCall?) async {
+    private static func awaitInterfaces(_ call: @Sendable () -> LiveCall?) async {
         while call()?.isLagging == true, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(20)) }
     }
 
-    /// Returns true if no polling interface has read the last ``lagLimit`` events.
+    /// True if even the fastest polling interface has more than ``lagLimit`` unread events.
     private var isLagging: Bool {
         state.withLock { state in
             guard let seen = state.lastPolledEvent, state.core.snapshot.ending == nil else { return false }
@@ -107,7 +107,8 @@ extension LiveCall {
         }
     }
 
-    /// Returns the name of a participant. A message can arrive before the roster with its sender.
+    /// Returns the name of a participant. Waits for the name if necessary, since a message can arrive before the roster with its
+    /// sender. Returns nil after ``introductionTimeout``.
     private func introducedName(of id: MemberID) async -> PeerName? {
         let end = ContinuousClock.now + Self.introductionTimeout
         while ContinuousClock.now < end, !Task.isCancelled {

@@ -3,29 +3,29 @@
 import EarshotAudioBase
 import EarshotRooms
 
-/// The messages for one participant, delivered in order. A slow participant does not delay the others for long.
+/// The messages for one participant, delivered in order. A slow participant does not delay other participants' messages for long.
 ///
-/// Any thread.
+/// Members are for any thread.
 package final class MessageOutbox: Sendable {
     private struct State {
         var messages: [String] = []
-        /// The messages lost because the outbox was full.
+        /// The number of lost messages that were not reported yet.
         var lostCount = 0
         /// The time at which the current delivery began; nil without one.
-        var began: ContinuousClock.Instant?
+        var deliveryStart: ContinuousClock.Instant?
     }
 
-    /// The maximum messages that wait for the one in delivery.
+    /// The maximum number of messages that wait behind the message in delivery.
     package static let capacity = 16
-    /// The time that a sender should wait for a full outbox.
+    /// The time from the start of a delivery for which a sender should wait for a full outbox.
     package static let fullTimeout = Duration.seconds(5)
 
     private let state = LockedValue(State())
     /// Delivers a message. Returns the reason that it did not arrive; nil if it did.
     private let send: @Sendable (String) async -> String?
-    /// Receives the number of lost messages and the reason.
+    /// Called with the number of lost messages and the reason.
     private let reportLoss: @Sendable (_ count: Int, _ reason: String) async -> Void
-    /// Called after each delivery, and when the outbox is empty.
+    /// Called after each successful delivery, and when the outbox is empty.
     private let onDelivery: @Sendable () -> Void
 
     package init(
@@ -38,18 +38,18 @@ package final class MessageOutbox: Sendable {
         self.onDelivery = onDelivery
     }
 
-    /// Messages in delivery or waiting for it.
-    package var count: Int { state.withLock { $0.messages.count + ($0.began == nil ? 0 : 1) } }
+    /// The number of messages in delivery or waiting for delivery.
+    package var count: Int { state.withLock { $0.messages.count + ($0.deliveryStart == nil ? 0 : 1) } }
 
     /// Returns true if a sender should wait for space.
     package func isFull(at now: ContinuousClock.Instant = .now) -> Bool {
         state.withLock { state in
-            guard let began = state.began, state.messages.count >= Self.capacity else { return false }
-            return now - began < Self.fullTimeout
+            guard let deliveryStart = state.deliveryStart, state.messages.count >= Self.capacity else { return false }
+            return now - deliveryStart < Self.fullTimeout
         }
     }
 
-    /// Enqueues a message. A full outbox drops it and reports the loss after the current delivery.
+    /// Enqueues a message. A full outbox drops the message and reports the loss after the current delivery.
     package func enqueue(_ message: String) {
         let isFirst = state.withLock { state -> Bool in
             guard state.messages.count < Self.capacity else {
@@ -57,8 +57,8 @@ package final class MessageOutbox: Sendable {
                 return false
             }
             state.messages.append(message)
-            guard state.began == nil else { return false }
-            state.began = .now
+            guard state.deliveryStart == nil else { return false }
+            state.deliveryStart = .now
             return true
         }
         if isFirst { Task { await self.drain() } }
@@ -71,7 +71,7 @@ package final class MessageOutbox: Sendable {
                 onDelivery()
                 continue
             }
-            // Each of the others would wait as long.
+            // The waiting messages are dropped, since each of them would take as long to fail.
             state.withLock { state in
                 state.lostCount += 1 + state.messages.count
                 state.messages = []
@@ -84,10 +84,10 @@ package final class MessageOutbox: Sendable {
     private func dequeue() -> String? {
         state.withLock { state in
             guard !state.messages.isEmpty else {
-                state.began = nil
+                state.deliveryStart = nil
                 return nil
             }
-            state.began = .now
+            state.deliveryStart = .now
             return state.messages.removeFirst()
         }
     }

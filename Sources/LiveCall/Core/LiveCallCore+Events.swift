@@ -31,7 +31,7 @@ extension LiveCallCore {
         case roomClosed
     }
 
-    /// Media and device at one time.
+    /// The observed state of media and device at one time.
     package struct Observation: Sendable {
         package var calls: [MemberID: Media] = [:]
         package var failure: CodecError?
@@ -52,12 +52,12 @@ extension LiveCallCore {
             }
         }
 
-        /// Voice processing.
+        /// The observed state of voice processing.
         package struct Voice: Sendable {
             package var processing: CallVoice.Processing
             package var channelCount: Int
             package var maximumBlockFrameCount: Int
-            /// The delay in seconds while it is on.
+            /// The delay of voice processing in seconds, while it is on.
             package var latency: Double
 
             package init(

@@ -44,7 +44,7 @@ extension LiveCallCore {
             if let call, link.format != call.format {
                 link.negotiationFailure = nil
                 link.mismatch = nil
-                // New media has the default volume.
+                // New media starts with the default volume, so the participant's own volume is set again.
                 if link.volume != 1 { act(.media(.setVolume(link.volume, of: member.id))) }
             }
             link.format = call?.format
@@ -66,7 +66,7 @@ extension LiveCallCore {
             }
             return
         }
-        // Between two routes there is nothing to choose.
+        // The route is empty during a change of the device. Then there is nothing to choose.
         guard !device.route.isEmpty, next.voiceProcessingMode != .off || next.voiceProcessing != nil else { return }
         let choice = VoiceProcessingChoice(
             next.voiceProcessingMode, input: device.route.input, output: device.route.output,

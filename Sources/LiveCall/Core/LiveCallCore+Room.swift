@@ -96,7 +96,7 @@ extension LiveCallCore {
         eventAfterJoinCodes = nil
     }
 
-    /// Handles the end of the room: a wrong PIN is requested again; anything else ends the call.
+    /// Handles the end of the room. After a wrong PIN with attempts left, requests the PIN again; otherwise ends the call.
     private mutating func handleEnd(_ ending: RoomEnding) {
         if case .refused(.wrongPIN(let left)) = ending, left > 0, memberID == nil {
             return requestPIN(.wrong(attemptsLeft: left))
@@ -113,7 +113,7 @@ extension LiveCallCore {
             links[member.id] = nil
             lostParticipant = member.isAway ? member.name : nil
             notify(.participantLeft(participant, isLost: member.isAway))
-        case .renamed(let member, let was): notify(.participantRenamed(participant(member), from: was))
+        case .renamed(let member, let oldName): notify(.participantRenamed(participant(member), from: oldName))
         case .muted(let member, _): if member.id != memberID { notify(.participantMuted(participant(member))) }
         case .away(let member, _): if member.id != memberID { notify(.participantAway(participant(member))) }
         case .moved(let member): if member.id == memberID, roster?.host == member.id { act(.room(.readJoinCodes)) }
@@ -124,7 +124,7 @@ extension LiveCallCore {
         }
     }
 
-    /// Reports a failure once, however often negotiation is retried.
+    /// Stores the failure of a negotiation. Reports the failure once, however often the negotiation is retried.
     private mutating func receiveNegotiationFailure(_ member: Member, _ error: any Error) {
         let reason = "\(error)"
         links[member.id, default: Link()].negotiationFailure = reason
@@ -134,7 +134,7 @@ extension LiveCallCore {
         notify(.negotiationFailed(participant(member), error))
     }
 
-    /// Returns the formats of both sides if they have none in common; nil for failures that may be temporary.
+    /// Returns the local and the remote formats if they have none in common; nil for any other failure, which may be temporary.
     private static func mismatch(_ error: any Error) -> (local: [String], remote: [String])? {
         switch error {
         case NegotiationFault.nothingInCommon(let offered, let taken): (offered, taken)

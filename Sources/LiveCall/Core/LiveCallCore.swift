@@ -35,15 +35,15 @@ package struct LiveCallCore: Sendable {
     var reportedHost: MemberID?
     /// The departed participants, each reported once.
     var departed: Set<MemberID> = []
-    /// The participant who was lost last.
+    /// The name of the participant who left last, if contact was lost before; nil if that participant left properly.
     var lostParticipant: PeerName?
     /// True once a remote participant was in the room.
     private var hasHadParticipants = false
-    /// The event that awaits the join codes.
+    /// The event to send when the join codes are known; nil for none.
     var eventAfterJoinCodes: LiveCallEvent.Kind?
     private var transferCount: UInt64 = 0
 
-    /// True once sound was requested.
+    /// True once the start of the sound was requested.
     private var isStarting = false
     /// True after the last event.
     private var isOver = false
@@ -58,11 +58,12 @@ package struct LiveCallCore: Sendable {
         var negotiationFailure: String?
         /// The failure that was reported last.
         var reportedFailure: String?
-        /// The formats of both sides if negotiation found none in common.
+        /// The local and the remote formats if negotiation found no common format; otherwise nil.
         var mismatch: (local: [String], remote: [String])?
         /// The rate at the last reported step.
         var rate: RateState?
-        /// The last reported step of the ladder; 0 for the negotiated format, `.max` if even the last rung is too much.
+        /// The last reported step of the bit rate: 0 for the negotiated format, more for a lower bit rate, `.max` if even the
+        /// lowest bit rate is too much for the link.
         var reportedStep = 0
         var volume: Float = 1
         /// True if the call's beginning was reported.
@@ -115,7 +116,7 @@ package struct LiveCallCore: Sendable {
         }
     }
 
-    /// Reports pending messages and files until the room is closed.
+    /// Handles an event after the call's end: reports pending messages and files until the room is closed.
     private mutating func handleAfterEnd(_ event: Event) {
         guard !isOver else { return }
         switch event {
@@ -153,7 +154,7 @@ package struct LiveCallCore: Sendable {
         }
     }
 
-    /// Ends the call once: stops the sound and leaves the room. The event follows when the room is closed.
+    /// Ends the call once: stops the sound and leaves the room. The event of the end follows when the room is closed.
     mutating func end(_ ending: LiveCallEnding, endsRoom: Bool = false) {
         guard next.ending == nil else { return }
         next.phase = .ended(ending)
@@ -173,7 +174,7 @@ package struct LiveCallCore: Sendable {
         act(.notify(LiveCallEvent(number: eventCount, time: now, kind: kind)))
     }
 
-    /// Updates the snapshot.
+    /// Updates the snapshot. Returns the collected actions.
     private mutating func finish() -> [Action] {
         startOrEnd()
         updateParticipants()
@@ -199,7 +200,8 @@ package struct LiveCallCore: Sendable {
         endWithoutCommonFormat(roster.members.filter { $0.id != memberID })
     }
 
-    /// Ends the call if there is no common format with any of the others. Running media survives a failed renegotiation.
+    /// Ends the call if there is no common format with any other participant. Media that already runs survives a failed
+    /// renegotiation.
     private mutating func endWithoutCommonFormat(_ others: [Member]) {
         let mismatches = others.compactMap { links[$0.id]?.format == nil ? links[$0.id]?.mismatch : nil }
         guard let first = mismatches.first, mismatches.count == others.count else { return }

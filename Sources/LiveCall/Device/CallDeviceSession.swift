@@ -6,11 +6,11 @@ import EarshotAudioSession
 
 /// The device of a call on an `AudioSession`, which follows changes of the hardware.
 ///
-/// The microphone may have a separate session, with a device of its own clock.
+/// The microphone may have a separate session, whose device has its own clock.
 package final class CallDeviceSession: LiveCallDevice {
     /// The session of the loudspeaker, and of the microphone unless ``input`` has it.
     package let session: AudioSession
-    /// The device, which stays while the hardware changes.
+    /// The session's device, which stays the same while the hardware changes.
     package let device: any AudioDevice
     /// The session and device of the microphone; nil if ``device`` captures.
     package let input: (session: AudioSession, device: any AudioDevice)?
@@ -25,7 +25,8 @@ package final class CallDeviceSession: LiveCallDevice {
     private let listeners: [Task<Void, Never>]
 
     /// Activates the sessions.
-    /// - Parameter input: a session that only captures, with the rate of the device of `session`.
+    /// - Parameter input: returns a session that only captures, at the sample rate of the given device; nil if `session`
+    ///   captures.
     package init(
         _ session: AudioSession, input: ((any AudioDevice) -> AudioSession)? = nil
     ) throws(AudioDeviceError) {
@@ -67,7 +68,7 @@ package final class CallDeviceSession: LiveCallDevice {
         }
     }
 
-    /// The current description.
+    /// The current description of the device.
     package var description: CallDevice {
         var description = CallDevice(session, device)
         guard let input else { return description }
@@ -77,18 +78,18 @@ package final class CallDeviceSession: LiveCallDevice {
         return description
     }
 
-    /// The reason that a side does not run, and the time since when; nil while both run.
+    /// The reason that the loudspeaker or the microphone is interrupted, and the time since when; nil while both run.
     package var interruption: (kind: Interruption, since: HostTime)? {
         session.interruption ?? input?.session.interruption
     }
 
-    /// Frames per block of the hardware.
+    /// The number of frames per block of the hardware; 0 without hardware.
     package var hardwareBlockFrameCount: Int { session.hardware?.blockFrameCount ?? 0 }
 
-    /// Both sessions.
+    /// The session of the loudspeaker, and the microphone's separate session if there is one.
     package var sessions: [AudioSession] { [session] + (input.map { [$0.session] } ?? []) }
 
-    /// Does nothing.
+    /// Does nothing, since the sessions are already active.
     package func prepare() {}
 
     /// Collects the callback times.

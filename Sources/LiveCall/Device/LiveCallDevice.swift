@@ -3,16 +3,16 @@
 import EarshotAudioBase
 import EarshotAudioSession
 
-/// The sound device of a ``LiveCall``. ``close()`` is called on any thread that may wait; everything else, except ``events``, on
-/// the call's.
+/// The sound device of a ``LiveCall``. ``close()`` is called on any thread that may wait. ``description`` and ``events`` are read
+/// on any thread. All other members are used on the call's thread.
 package protocol LiveCallDevice: Sendable {
-    /// The current description.
+    /// The current description of the device.
     var description: CallDevice { get }
     /// Route changes and interruptions, for one reader. Ends with ``close()``.
     var events: AsyncStream<AudioSessionEvent> { get }
     /// The reason that the device does not run, and the time since when; nil while it runs.
     var interruption: (kind: Interruption, since: HostTime)? { get }
-    /// Frames per block of the hardware, which may differ from the device's.
+    /// The number of frames per block of the hardware, which may differ from that of the device.
     var hardwareBlockFrameCount: Int { get }
     /// Called once before the device starts.
     /// - Throws: an error that the implementation keeps. The call ends with ``LiveCallEnding/notPrepared``.

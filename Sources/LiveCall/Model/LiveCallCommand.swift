@@ -33,9 +33,9 @@ public enum LiveCallCommand: Hashable, Sendable {
     case setVolume(Float, of: MemberID)
     /// Sets the gain of the whole playback, clamped to 0…8.
     case setOutputVolume(Float)
-    /// Sets the trade of delay against gaps. It takes effect within seconds, without a gap.
+    /// Sets the latency profile, which trades delay against gaps. The change takes effect within seconds, without a gap.
     case setLatencyProfile(LatencyProfile)
-    /// Sets the choice of voice processing.
+    /// Sets the mode of voice processing.
     case setVoiceProcessing(VoiceProcessingMode)
     /// Sends a message of 1 to 65,536 bytes of UTF-8 to all native participants.
     case say(String)
@@ -102,17 +102,17 @@ public enum CommandRefusal: Error, Hashable, Sendable {
     case alreadyInRoom
     /// The call has ended.
     case ended
-    /// Only the host may do this.
+    /// Only the host may execute the command.
     case notHost
-    /// No guest waits, or that guest has stopped waiting.
+    /// No guest waits for a decision, or the guest of the command no longer waits.
     case noJoinRequest
-    /// No other participant is in the room, or that one left.
+    /// No remote participant is in the room, or the participant of the command has left.
     case noParticipant
     /// No PIN is requested.
     case noPINRequest
     /// The room has no sound.
     case noSound
-    /// The call was made without voice processing, or it failed.
+    /// The call was made without voice processing, or voice processing has failed.
     case noVoiceProcessing
     /// No remote participant can receive messages and files.
     case noReceiver
@@ -126,9 +126,9 @@ public enum CommandRefusal: Error, Hashable, Sendable {
 
 /// Tells whether a command may be executed now.
 public enum Availability: Hashable, Sendable {
-    /// It may be executed.
+    /// The command may be executed.
     case available
-    /// It would be refused.
+    /// The command would be refused for this reason.
     case unavailable(CommandRefusal)
 }
 

@@ -12,17 +12,17 @@ public enum LiveCallEnding: Error, Hashable, Sendable {
     case left
     /// ``LiveCall/Configuration/duration`` has passed.
     case duration
-    /// All others left, and this call does not continue alone.
+    /// All other participants left, and this call does not continue alone.
     case alone
-    /// The last of the others was lost, and this call does not continue alone.
+    /// The last other participant was lost, and this call does not continue alone.
     case lastParticipantLost(PeerName)
-    /// The room could not be entered, or removed this participant.
+    /// The local participant could not join the room or lost its place in it, or the room was closed.
     case room(RoomEnding)
-    /// The room could not be opened.
+    /// The room could not be opened or joined because of an error on this machine.
     case session(NearbyError)
     /// The device could not be started.
     case device(AudioDeviceError)
-    /// The device's owner could not prepare it, and has the error.
+    /// The implementation of the device could not prepare the device, and keeps the error.
     case notPrepared
     /// There was no sound for this many seconds.
     case noSound(Interruption, seconds: Double)

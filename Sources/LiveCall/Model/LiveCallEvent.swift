@@ -10,7 +10,7 @@ import EarshotRooms
 
 /// An event of a call.
 ///
-/// Names and messages of others are unchanged: a terminal must remove control characters.
+/// Names and messages of remote participants are unchanged: a terminal must remove control characters.
 public struct LiveCallEvent: Sendable {
     /// The number, ascending from 1 without a gap.
     public let number: UInt64
@@ -29,7 +29,7 @@ public struct LiveCallEvent: Sendable {
         case hostSlow
         /// A PIN is requested.
         case pinRequested(LiveCallSnapshot.PINRequest)
-        /// The new host does not know the local participant, and is asked to admit it.
+        /// The new host does not know the local participant, and is asked to admit the local participant.
         case askedAgain(Participant)
         /// The local participant opened the room.
         case roomOpened
@@ -69,16 +69,16 @@ public struct LiveCallEvent: Sendable {
 
         /// A guest asks to join, or changed its request.
         case joinRequested(JoinRequest)
-        /// A guest no longer asks.
+        /// A guest no longer asks to join, for the reason that the error gives.
         case joinRequestWithdrawn(JoinRequest, RoomError)
-        /// A guest was refused without a question.
+        /// A guest was refused without asking the host's user.
         case guestRefused(name: String, RoomError)
 
         // MARK: Sound
 
         /// The device is running.
         case soundStarted(CallDevice, CallEffectsDescription?)
-        /// The device's route changed, or its sound was interrupted.
+        /// The device's route changed, or its sound was interrupted, paused or resumed.
         case device(AudioSessionEvent, CallDevice)
         /// The microphone's state changed.
         case microphone(MicrophoneCheck.Finding)
@@ -90,11 +90,11 @@ public struct LiveCallEvent: Sendable {
         case callBegan(Participant, CallConfiguration)
         /// The transport to a participant failed.
         case transportFailed(Participant, TransportError)
-        /// Signalling works, but no media came from a participant for two seconds.
+        /// Signalling works, but a participant's media transport did not open within two seconds. The port is the participant's.
         case mediaMissing(Participant, port: UInt16)
         /// Media with a participant could not be negotiated.
         case negotiationFailed(Participant, any Error)
-        /// The link to a participant carries less than was negotiated; nil if it carries everything again.
+        /// The link to a participant carries less than was negotiated. The state is nil if the link carries everything again.
         case linkRate(Participant, RateState?)
 
         // MARK: Messages and files
@@ -115,7 +115,7 @@ public struct LiveCallEvent: Sendable {
 
 /// The effects of the local voice.
 public struct CallEffectsDescription: Hashable, Sendable {
-    /// The effects in order.
+    /// The names of the effects, in order.
     public var names: [String]
     /// The delay that the effects add, in seconds.
     public var latency: Double
@@ -123,33 +123,33 @@ public struct CallEffectsDescription: Hashable, Sendable {
 
 /// A message from a participant.
 public struct ChatMessage: Hashable, Sendable {
-    /// The sender's number.
+    /// The sender's number in the room.
     public var sender: MemberID
     /// The sender's name; nil if the sender left before its name was known.
     public var senderName: PeerName?
     /// The text; nil if the bytes are not UTF-8.
     public var text: String?
-    /// The size in bytes.
+    /// The size of the message in bytes.
     public var byteCount: Int
 }
 
 /// A file being transferred.
 public struct FileTransfer: Hashable, Sendable, Identifiable {
-    /// The direction and state.
+    /// The direction and state of a transfer.
     public enum State: Hashable, Sendable {
-        /// A participant offered it, but this call accepts no files.
+        /// A participant offered the file, but this call accepts no files.
         case declined
-        /// It is being received.
+        /// The file is being received.
         case receiving
-        /// It was received at this path.
+        /// The file was received at this path.
         case received(path: String)
-        /// It is being sent.
+        /// The file is being sent.
         case sending
-        /// All receivers have it.
+        /// All receivers have the file.
         case sent
-        /// It failed.
+        /// The transfer failed.
         case failed(TransferError)
-        /// These participants did not get it.
+        /// These participants did not get the file.
         case undelivered([Undelivered])
     }
 
@@ -157,19 +157,19 @@ public struct FileTransfer: Hashable, Sendable, Identifiable {
     public struct Undelivered: Hashable, Sendable {
         /// The participant's name.
         public var name: PeerName
-        /// The reason.
+        /// The reason that the participant did not get the file.
         public var reason: TransferError
     }
 
-    /// The number, ascending from 1 in a call.
+    /// The transfer's number, ascending from 1 in a call.
     public let id: UInt64
     /// The file's name.
     public var name: String
-    /// The size in bytes; 0 while unknown.
+    /// The file's size in bytes; 0 while unknown.
     public var byteCount: Int64
-    /// The sender of an incoming file; nil for an outgoing one.
+    /// The sender of an incoming file; nil for an outgoing file, or if the sender's name is unknown.
     public var sender: PeerName?
-    /// The direction and state.
+    /// The direction and state of the transfer.
     public var state: State
 
     /// Returns true if the transfer has ended.

@@ -40,7 +40,7 @@ public struct LiveCallSnapshot: Hashable, Sendable {
         case stopped(after: Double)
     }
 
-    /// The PIN that the room requests.
+    /// A request for the room's PIN.
     public enum PINRequest: Hashable, Sendable {
         /// The guest gave no PIN.
         case missing
@@ -52,7 +52,7 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     public internal(set) var revision: UInt64 = 0
     /// The phase of the call.
     public internal(set) var phase = Phase.idle
-    /// The room's name, identity and epoch; nil before the call is in a room. It stays after the end.
+    /// The room's name, identity and epoch; nil before the call is in a room. The value stays after the call's end.
     public internal(set) var room: Room?
     /// The local participant; nil before the call is in a room.
     public internal(set) var localParticipant: Participant?
@@ -66,7 +66,7 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     public internal(set) var pinRequest: PINRequest?
     /// The join codes of this machine's addresses, the most likely first; empty unless the local participant is the host.
     public internal(set) var joinCodes: [JoinCode] = []
-    /// The state of the announcement; nil without one.
+    /// The state of the local participant's announcement of the room; nil without an announcement.
     public internal(set) var discovery: RoomAdvertiser.State?
     /// True while contact with the host is lost.
     public internal(set) var isHostLost = false
@@ -74,23 +74,23 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     public internal(set) var isMuted = false
     /// The state of the sound.
     public internal(set) var sound: Sound
-    /// The trade of delay against gaps; nil without sound.
+    /// The latency profile, which trades delay against gaps; nil without sound.
     public internal(set) var latencyProfile: LatencyProfile?
-    /// The gain of the whole playback, a factor of 0 or more.
+    /// The gain of the whole playback, a factor from 0 to 8.
     public internal(set) var outputVolume: Float = 1
     /// The sound device; nil before it started.
     public internal(set) var device: CallDevice?
-    /// The reason that the device does not run; nil while it runs.
+    /// The reason that the sound is interrupted; nil without an interruption.
     public internal(set) var interruption: Interruption?
     /// The state of the microphone.
     public internal(set) var microphone = MicrophoneCheck.Finding.fine
-    /// Voice processing; nil if the call has none.
+    /// The state of voice processing; nil if the call has none, or before voice processing was chosen.
     public internal(set) var voiceProcessing: VoiceProcessingState?
-    /// The choice of voice processing.
+    /// The requested mode of voice processing.
     public internal(set) var voiceProcessingMode = VoiceProcessingMode.auto
     /// True if the call can use voice processing.
     public internal(set) var hasVoiceProcessing = false
-    /// The messages that were not delivered yet.
+    /// The number of messages that were not delivered yet, counted for each receiver.
     package internal(set) var unsentMessageCount = 0
     /// The files being transferred, in either direction.
     public internal(set) var transfers: [FileTransfer] = []
@@ -99,16 +99,16 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     public struct Room: Hashable, Sendable {
         /// The room's name.
         public var name: PeerName
-        /// The identity, which stays when the host changes.
+        /// The room's identity, which stays the same when the host changes.
         public var id: RoomID
-        /// The epoch, which increases when the host changes.
+        /// The room's epoch, which increases when the host changes.
         public var epoch: Epoch
     }
 
     /// Returns true if the local participant admits guests.
     public var isHost: Bool { localParticipant?.isHost ?? false }
 
-    /// The reason that the call ended; nil before.
+    /// The reason that the call ended; nil before the end.
     public var ending: LiveCallEnding? {
         if case .ended(let ending) = phase { ending } else { nil }
     }
@@ -116,13 +116,13 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     /// Returns true if the local participant is in the room.
     public var isInRoom: Bool { phase == .inRoom }
 
-    /// Returns the remote participant of a number; nil if there is none.
+    /// Returns the remote participant with a number; nil if there is none.
     public subscript(id: MemberID) -> Participant? { participants.first { $0.id == id } }
 }
 
-/// Voice processing of the local microphone, and its reason.
+/// The state of voice processing of the local microphone.
 public enum VoiceProcessingState: Hashable, Sendable {
-    /// The choice for the route.
+    /// Voice processing was turned on or off for the present route. The latency is in seconds.
     case chosen(VoiceProcessingChoice, latency: Double)
     /// Voice processing failed. The microphone is sent unprocessed.
     case failed(VoiceProcessingError)

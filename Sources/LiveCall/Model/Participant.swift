@@ -13,21 +13,21 @@ public struct Participant: Hashable, Sendable, Identifiable {
     public var name: PeerName
     /// The verified key; nil for a browser.
     public var key: KeyFingerprint?
-    /// True if this participant admits guests.
+    /// True if this participant is the host, who admits guests.
     public var isHost = false
     /// True if this participant is muted.
     public var isMuted = false
-    /// True if the host lost contact with this participant. It has a minute to return.
+    /// True if the host lost contact with this participant, who has a minute to return.
     public var isAway = false
     /// The state of the media transport; nil until there is one.
     public var connection: TransportState?
     /// The negotiated format; nil until media is negotiated.
     public var format: CallConfiguration?
-    /// The reason of the last failed negotiation; nil after a successful one.
+    /// The reason that the last negotiation of media failed; nil after a successful one.
     public var negotiationFailure: String?
-    /// The rate that the link carries; nil while it carries the negotiated format.
+    /// The reduced bit rate for a slow link to this participant; nil while the link carries the negotiated format.
     public var reducedRate: RateState?
-    /// The playback gain, a factor of 0 or more.
+    /// The playback gain of this participant, a factor from 0 to 8.
     public var volume: Float = 1
 
     init(_ member: Member, isHost: Bool) {
@@ -42,13 +42,13 @@ public struct Participant: Hashable, Sendable, Identifiable {
     /// Returns true if this participant runs Earshot rather than a browser.
     public var isNative: Bool { key != nil }
 
-    /// Returns true if media can be sent.
+    /// True if the transport to this participant carries media.
     public var isConnected: Bool { connection?.carriesMedia ?? false }
 }
 
 /// A guest who waits for the host's decision.
 public struct JoinRequest: Hashable, Sendable, Identifiable {
-    /// The number for commands.
+    /// The request's number, for commands that answer the request.
     public let id: JoinRequestID
     /// The guest.
     public var guest: AskingGuest

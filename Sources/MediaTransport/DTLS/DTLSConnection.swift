@@ -2,31 +2,32 @@
 
 import CEarshotOpenSSL
 
-/// An `SSL` of OpenSSL and the link that it reads and writes. It knows no time. For one thread at a time.
+/// An `SSL` object of OpenSSL, with the link from which it reads records and to which it writes datagrams. It has no clock.
+/// For one thread at a time.
 @safe final class DTLSConnection {
-    /// The result of a call.
+    /// The result of passing a record, or the resending of a flight, to OpenSSL.
     enum Step {
-        /// It needs more data from the other side.
+        /// OpenSSL waits for more data from the peer.
         case waiting
         /// The handshake is done.
         case established
-        /// The other side has closed the session.
+        /// The peer has closed the session.
         case closed
         case failed(DTLSError)
     }
 
-    /// The maximum bytes of a record's content; larger datagrams are not read.
+    /// The maximum bytes of a record's content. Larger datagrams are dropped unread.
     static let recordCapacity = 4_096
 
     private let ssl: OpaquePointer
     private let link: DTLSLink
     private let expected: CertificateFingerprint
     private let content: UnsafeMutableRawBufferPointer
-    /// The peer's key, once its certificate was verified.
+    /// The peer's public key; nil until the peer's certificate was verified.
     private(set) var peerKey: PublicKey?
-    private var refusal: DTLSError?
+    private var certificateError: DTLSError?
 
-    /// - Parameter profiles: by preference.
+    /// - Parameter profiles: the SRTP profiles to negotiate, the most preferred first.
     init(
         role: DTLSRole, identity: Identity, expecting expected: CertificateFingerprint, profiles: [SRTPProfile]
     ) throws(DTLSError) {
@@ -56,22 +57,22 @@ import CEarshotOpenSSL
         unsafe content.deallocate()
     }
 
-    /// The number of flights, and true if the last one awaits an answer.
+    /// The number of flights sent that need an answer, and true if the last of them still awaits it.
     var flight: (isUnanswered: Bool, number: Int) { (link.timer.isRunning, link.timer.flights) }
 
-    /// Passes on the datagrams that OpenSSL wrote.
+    /// Passes the datagrams that OpenSSL wrote to `transmit`, in order, and then forgets them.
     func drain(_ transmit: (UnsafeRawBufferPointer) -> Void) { unsafe link.drain(transmit) }
 
-    /// Begins the handshake, or reads a record of it.
+    /// Begins the handshake if `record` is empty; otherwise continues it with a received record.
     func handshake(_ record: UnsafeRawBufferPointer = unsafe .init(start: nil, count: 0)) -> Step {
-        unsafe reading(record) {
+        unsafe withRecord(record) {
             let result = unsafe SSL_do_handshake(ssl)
             unsafe link.timer.examine(ssl)
             return result == 1 ? .established : outcome(result)
         }
     }
 
-    /// Sends the last flight again.
+    /// Makes OpenSSL send the last flight again. OpenSSL after 3.1 does so only if its own wall-clock timer has expired.
     func resend() -> Step {
         link.timer.expire()
         ERR_clear_error()
@@ -79,9 +80,9 @@ import CEarshotOpenSSL
     }
 
     /// Reads a record of an established session.
-    /// - Parameter message: receives the message in the record, if any; valid during the call.
+    /// - Parameter message: receives each message that OpenSSL has decrypted; valid during the call.
     func receiveRecord(_ record: UnsafeRawBufferPointer, message: (UnsafeRawBufferPointer) -> Void) -> Step {
-        unsafe reading(record) {
+        unsafe withRecord(record) {
             while true {
                 var count = 0
                 let result = unsafe SSL_read_ex(ssl, content.baseAddress, content.count, &count)
@@ -98,24 +99,24 @@ import CEarshotOpenSSL
         return unsafe SSL_write_ex(ssl, message.baseAddress, message.count, &count) == 1
     }
 
-    /// Writes a close_notify.
+    /// Writes the alert close_notify, which ends the session.
     func shutDown() {
         ERR_clear_error()
         unsafe SSL_shutdown(ssl)
         ERR_clear_error()
     }
 
-    /// The protection profile that both sides support; nil if there is none.
+    /// The SRTP profile that the handshake has selected; nil if there is none.
     var profile: SRTPProfile? {
         unsafe SSL_get_selected_srtp_profile(ssl).flatMap {
             unsafe SRTPProfile(rawValue: UInt16(truncatingIfNeeded: $0.pointee.id))
         }
     }
 
-    /// Returns true if the keys depend on the whole handshake (RFC 7627).
+    /// Returns true if the session's keys depend on the whole handshake (extended master secret, RFC 7627).
     var hasExtendedMasterSecret: Bool { unsafe SSL_ctrl(ssl, SSL_CTRL_GET_EXTMS_SUPPORT, 0, nil) == 1 }
 
-    /// Fills `buffer` with keying material (RFC 5705). Returns false if there is none.
+    /// Fills `buffer` with keying material (RFC 5705). Returns false if OpenSSL has none.
     func export(_ label: String, into buffer: UnsafeMutableRawBufferPointer) -> Bool {
         ERR_clear_error()
         return unsafe SSL_export_keying_material(
@@ -123,7 +124,7 @@ import CEarshotOpenSSL
             0) == 1
     }
 
-    private func reading(_ record: UnsafeRawBufferPointer, _ body: () -> Step) -> Step {
+    private func withRecord(_ record: UnsafeRawBufferPointer, _ body: () -> Step) -> Step {
         ERR_clear_error()
         unsafe link.incoming = unsafe record
         defer { unsafe link.incoming = unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -141,7 +142,7 @@ import CEarshotOpenSSL
     private func takeFailure() -> DTLSError {
         let reason = ERR_GET_REASON(ERR_peek_error())
         let problem = OpenSSL.takeReason()
-        if let refusal { return refusal }
+        if let certificateError { return certificateError }
         switch reason {
         case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE: return .noCertificate
         case SSL_AD_REASON_OFFSET..<SSL_AD_REASON_OFFSET + 256:
@@ -152,7 +153,7 @@ import CEarshotOpenSSL
 }
 
 extension DTLSConnection {
-    /// OpenSSL's callback to verify the peer's certificate.
+    /// Verifies the peer's certificate, as OpenSSL's callback. Returns false if the connection does not accept it.
     static func verify(_ store: OpaquePointer?) -> Bool {
         guard let ssl = unsafe X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
             let connection = unsafe SSL_get_ex_data(OpaquePointer(ssl), 0),
@@ -169,13 +170,13 @@ extension DTLSConnection {
         guard let der = unsafe OpenSSL.encoded({ unsafe i2d_X509(certificate, $0) }) else { return false }
         let shown = CertificateFingerprint(ofCertificateDER: der)
         guard shown == expected else {
-            refusal = .certificateMismatch(expected: expected, received: shown)
+            certificateError = .certificateMismatch(expected: expected, received: shown)
             return false
         }
         do {
             peerKey = try PublicKey(ofCertificateDER: der)
         } catch {
-            refusal = .protocolViolation(error.description)
+            certificateError = .protocolViolation(error.description)
             return false
         }
         return true

@@ -2,7 +2,7 @@
 
 import CEarshotOpenSSL
 
-/// The `SSL_CTX` of all sessions in the process. It is immutable, so threads may share it.
+/// The `SSL_CTX` of OpenSSL that all DTLS sessions of the process share. It is immutable, so threads may share it.
 enum DTLSContext {
     nonisolated(unsafe) static let shared: Result<OpaquePointer, DTLSError> = {
         ERR_clear_error()
@@ -19,7 +19,7 @@ enum DTLSContext {
     private static func isSetUp(_ context: OpaquePointer) -> Bool {
         unsafe SSL_CTX_set_options(context, earshot_dtls_options)
         _ = unsafe SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, CLong(SSL_SESS_CACHE_OFF), nil)
-        // A certificate is verified by its fingerprint, not by its issuer.
+        // The callback below verifies the peer's certificate by its fingerprint, not by its issuer.
         unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
         unsafe SSL_CTX_set_cert_verify_callback(
             context, { store, _ in unsafe DTLSConnection.verify(store) ? 1 : 0 }, nil)

@@ -6,7 +6,7 @@ import CEarshotOpenSSL
 public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The handshake timed out. The value is an unauthenticated alert from the peer's address, if any; it may be forged.
     case timedOut(DTLSAlert?)
-    /// The peer's certificate is not that of its session description: a third party may be in between.
+    /// The peer's certificate is not the one that its session description announced: a third party may be in between.
     case certificateMismatch(expected: CertificateFingerprint, received: CertificateFingerprint)
     /// The peer showed no certificate.
     case noCertificate
@@ -14,13 +14,13 @@ public enum DTLSError: Error, Hashable, Sendable, CustomStringConvertible {
     case refused(DTLSAlert)
     /// The two sides have no protection profile in common.
     case noProtectionProfile
-    /// The peer's message is invalid; the value is OpenSSL's message.
+    /// The peer's handshake is invalid or not supported; the value is the reason, in most cases OpenSSL's text.
     case protocolViolation(String)
     /// The message has this many bytes; 1 to ``DTLSSession/maximumMessageSize`` are allowed.
     case messageSize(Int)
     /// The session is not established, or has ended.
     case notEstablished
-    /// Another error of OpenSSL.
+    /// Another error of OpenSSL; the value is OpenSSL's text.
     case system(String)
 
     /// One sentence that says what happened.

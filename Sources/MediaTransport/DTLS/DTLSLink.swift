@@ -3,20 +3,21 @@
 import CEarshotOpenSSL
 import Glibc
 
-/// OpenSSL's network: at most one record to read, and the written datagrams until they are passed on.
+/// OpenSSL's network in memory: at most one received record that OpenSSL may read, and the datagrams that OpenSSL wrote, until
+/// they are sent.
 ///
 /// OpenSSL writes each datagram in one call; a memory BIO would join them.
 @safe final class DTLSLink {
-    /// The maximum bytes kept; a flight has a tenth of them.
+    /// The maximum bytes of all stored datagrams; a flight has about a tenth of that.
     private static let capacity = 32_768
 
-    /// The record to read; valid while OpenSSL is called.
+    /// The received record for OpenSSL to read; valid during one call of OpenSSL.
     var incoming = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     var timer = OpenSSLTimer()
     private var outgoing: [UInt8] = []
-    private var ends: [Int] = []
+    private var datagramEnds: [Int] = []
 
-    /// Returns a BIO that reads and writes here and must not outlive this object; nil if OpenSSL has no memory.
+    /// Returns a BIO that reads from this link and writes to it, and must not outlive it; nil if OpenSSL has no memory.
     func makeBIO() -> OpaquePointer? {
         guard let method = unsafe Self.method, let bio = unsafe BIO_new(method) else { return nil }
         unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
@@ -24,18 +25,18 @@ import Glibc
         return unsafe bio
     }
 
-    /// Passes on the written datagrams, in order.
+    /// Passes the datagrams that OpenSSL wrote to `transmit`, in order, and then forgets them.
     func drain(_ transmit: (UnsafeRawBufferPointer) -> Void) {
-        guard !ends.isEmpty else { return }
+        guard !datagramEnds.isEmpty else { return }
         unsafe outgoing.withUnsafeBytes { bytes in
             var start = 0
-            for end in ends {
+            for end in datagramEnds {
                 unsafe transmit(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
                 start = end
             }
         }
         outgoing.removeAll(keepingCapacity: true)
-        ends.removeAll(keepingCapacity: true)
+        datagramEnds.removeAll(keepingCapacity: true)
     }
 
     private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
@@ -47,16 +48,16 @@ import Glibc
     }
 
     private func write(_ datagram: UnsafeRawBufferPointer) {
-        guard outgoing.count + datagram.count <= Self.capacity else { return }  // lost, as on a network
+        guard outgoing.count + datagram.count <= Self.capacity else { return }  // dropped, as a network might
         unsafe outgoing.append(contentsOf: datagram)
-        ends.append(outgoing.count)
+        datagramEnds.append(outgoing.count)
     }
 
     private static func link(of bio: OpaquePointer?) -> DTLSLink {
         unsafe Unmanaged<DTLSLink>.fromOpaque(BIO_get_data(bio)).takeUnretainedValue()
     }
 
-    // A BIO_METHOD is immutable after its creation.
+    // A BIO_METHOD is immutable after its creation, so threads may share it.
     nonisolated(unsafe) private static let method: OpaquePointer? = {
         guard let method = unsafe BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "Earshot's datagrams") else {
             return nil

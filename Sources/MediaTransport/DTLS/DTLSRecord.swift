@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A DTLS record in a datagram, which may have several (RFC 6347 §4.1, §4.3.1).
+/// One DTLS record in a datagram; a datagram may contain several (RFC 6347 §4.1, §4.3.1).
 struct DTLSRecord: Hashable {
     enum Content: UInt8 {
         case changeCipherSpec = 20
@@ -8,13 +8,13 @@ struct DTLSRecord: Hashable {
     }
 
     static let headerSize = 13
-    /// Bytes of AES-GCM's nonce and tag (RFC 5288 §3).
-    private static let leastEncrypted = 8 + 16
+    /// The minimum bytes of an encrypted record's body: AES-GCM's nonce and tag (RFC 5288 §3).
+    private static let minimumEncryptedSize = 8 + 16
 
     var content: Content
-    /// The epoch; 0 is unencrypted.
+    /// The record's epoch; records of epoch 0 are unencrypted.
     var epoch: UInt16
-    /// The record's bytes with its header.
+    /// The range of the record in the datagram, including the record's header.
     var bytes: Range<Int>
 
     var body: Range<Int> { bytes.lowerBound + Self.headerSize..<bytes.upperBound }
@@ -22,7 +22,7 @@ struct DTLSRecord: Hashable {
     /// Reads the record at `start`; nil if there is none or it is invalid: the rest of the datagram is then unusable.
     init?(_ datagram: RawSpan, at start: Int) {
         guard datagram.byteCount - start >= Self.headerSize, let content = Content(rawValue: datagram.byte(start)),
-            datagram.byte(start + 1) == 0xFE  // DTLS 1.0 in a first message, 1.2 afterwards
+            datagram.byte(start + 1) == 0xFE  // the major version, both of DTLS 1.0 (first message) and 1.2
         else { return nil }
         let size = Int(datagram.bigEndian16(start + 11))
         guard size <= datagram.byteCount - start - Self.headerSize else { return nil }
@@ -31,9 +31,9 @@ struct DTLSRecord: Hashable {
         bytes = start..<start + Self.headerSize + size
     }
 
-    /// Returns true if it may be encrypted with the session's keys. OpenSSL 3.0 ends the session at a shorter record, which
-    /// anyone could send.
-    var mayBeEncrypted: Bool { epoch == 1 && content != .changeCipherSpec && body.count >= Self.leastEncrypted }
+    /// Returns true if the record may be encrypted with the session's keys. A shorter record, which anyone could send, would make
+    /// OpenSSL 3.0 end the session.
+    var mayBeEncrypted: Bool { epoch == 1 && content != .changeCipherSpec && body.count >= Self.minimumEncryptedSize }
 
     /// Returns the alert of an unencrypted record; nil for any other record.
     func alertInClear(_ datagram: RawSpan) -> (isFatal: Bool, alert: DTLSAlert)? {
@@ -54,7 +54,8 @@ struct DTLSRecord: Hashable {
         return length <= 16_384 && fragment <= body.count - 12 && offset + fragment <= length
     }
 
-    /// Returns true for the handshake messages that are sent unencrypted (RFC 5246 §7.4; 3 is RFC 6347's HelloVerifyRequest).
+    /// Returns true if this role may receive an unencrypted handshake message of this kind (RFC 5246 §7.4; 3 is RFC 6347's
+    /// HelloVerifyRequest).
     private static func isExpected(_ kind: UInt8, by role: DTLSRole) -> Bool {
         switch kind {
         case 2, 3, 12, 13, 14: role == .client

@@ -10,7 +10,8 @@ public enum DTLSRole: Hashable, Sendable, CaseIterable {
     /// The role of the other side.
     package var opposite: DTLSRole { self == .client ? .server : .client }
 
-    /// Creates the offerer's role, which follows from its offer and the answer; nil if they contradict each other.
+    /// Creates the offerer's role, which follows from its offer and the answer. Nil if offer and answer contradict each other, or
+    /// either wants no connection.
     package init?(ofOffererOf offer: DTLSSetup, answeredBy answer: DTLSSetup) {
         switch (offer, answer) {
         case (.either, .passive), (.active, .passive): self = .client
@@ -22,7 +23,7 @@ public enum DTLSRole: Hashable, Sendable, CaseIterable {
 
 /// The value of `a=setup` (RFC 4145 §4, for DTLS by RFC 8842 §5).
 public enum DTLSSetup: String, Hashable, Sendable, CaseIterable {
-    /// Client or server, as the other side chooses. Every offer has it.
+    /// Client or server, as the answerer chooses. Every offer should have this value.
     case either = "actpass"
     /// The client.
     case active

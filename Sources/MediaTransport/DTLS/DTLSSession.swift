@@ -9,9 +9,9 @@ import EarshotAudioBase
 /// Ciphers are AES-GCM with ephemeral keys on X25519 or P-256. There is neither renegotiation nor resumption.
 ///
 /// Unauthenticated datagrams have no effect: once established, an unencrypted datagram is dropped, as is a modified or repeated
-/// one. During the handshake an unencrypted alert is remembered, and ends it if nothing else comes for 2 s. An attacker who sees
-/// the handshake and sends from the peer's address can make it fail with forged messages, as DTLS allows, but cannot impersonate
-/// the peer; then a new session begins.
+/// one. During the handshake an unencrypted fatal alert is remembered; it ends the handshake if that makes no progress for 2 s.
+/// An attacker who sees the handshake and sends from the peer's address can make it fail with forged messages, as DTLS allows,
+/// but cannot impersonate the peer.
 ///
 /// Read ``state`` after each call. Not thread-safe: one thread at a time.
 package final class DTLSSession {
@@ -23,13 +23,13 @@ package final class DTLSSession {
         case handshaking
         /// The peer is verified, and media is to be protected with this profile.
         case established(SRTPProfile)
-        /// Either side ended it. Nothing is sent or read.
+        /// Either side has ended the session. Nothing is sent or read.
         case closed
         /// The handshake failed, or the session broke.
         case failed(DTLSError)
     }
 
-    /// The maximum bytes of a message.
+    /// The maximum bytes of a message to send.
     package static let maximumMessageSize = 1_100
     /// The maximum bytes of a sent datagram.
     package static let maximumDatagramSize = 1_200
@@ -41,11 +41,11 @@ package final class DTLSSession {
 
     private let connection: DTLSConnection
     private var timer = HandshakeTimer(at: HostTime(nanoseconds: 0))
-    private var flights = 0
+    private var lastFlightNumber = 0
 
     /// Creates a session, which is not started.
     /// - Parameters:
-    ///   - role: the role by `a=setup`; the two sides have different ones.
+    ///   - role: the local role by `a=setup`; the peer has the other one.
     ///   - identity: the local certificate; the peer must know its ``Identity/certificateFingerprint``.
     ///   - peer: the fingerprint from the peer's session description.
     ///   - allowsCounterMode: true to accept SRTP_AES128_CM_SHA1_80 if the peer does not support AEAD.
@@ -61,11 +61,12 @@ package final class DTLSSession {
     /// The peer's verified key; nil until established.
     package var peerKey: PublicKey? { isEstablished ? connection.peerKey : nil }
 
-    /// The time of the next ``tick(at:transmit:)``; nil if only a datagram can require one.
+    /// The time of the next ``tick(at:transmit:)``; nil unless the handshake is in progress.
     package var nextDeadline: HostTime? { state == .handshaking ? timer.deadline : nil }
 
-    /// Begins the handshake, which may last 10 s; the client sends. A second call does nothing.
-    /// - Parameter transmit: receives each datagram; valid during the call.
+    /// Begins the handshake, which fails after 10 s. The client sends its first flight; the server waits. A second call does
+    /// nothing.
+    /// - Parameter transmit: receives each datagram to send; valid during the call.
     package func start(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) {
         guard state == .new else { return }
         state = .handshaking
@@ -92,8 +93,8 @@ package final class DTLSSession {
         unsafe connection.drain(transmit)
     }
 
-    /// Retransmits an unanswered flight after 50 ms and then at intervals that double up to 1 s; fails after 10 s. Call it at
-    /// ``nextDeadline``; before that it does nothing.
+    /// Retransmits an unanswered flight after 50 ms and then at intervals that double up to 1 s. The handshake fails after 10 s,
+    /// or 2 s after an unencrypted fatal alert without progress. Call it at ``nextDeadline``; before that it does nothing.
     package func tick(at now: HostTime, transmit: (UnsafeRawBufferPointer) -> Void) {
         guard state == .handshaking else { return }
         if timer.isOver(at: now) {
@@ -149,13 +150,13 @@ package final class DTLSSession {
                 if isFatal { timer.doubt(alert, at: now) }
             } else if unsafe belongsToHandshake(record, datagram.bytes) {
                 unsafe follow(connection.handshake(bytes), at: now)
-                // Messages that arrived before the last record of the handshake.
+                // OpenSSL may have stored messages that arrived before the last record of the handshake.
                 if isEstablished {
                     unsafe follow(connection.receiveRecord(.init(start: nil, count: 0), message: message), at: now)
                 }
             }
         case .established:
-            // A handshake record here is a retransmission of the peer's last flight, whose answer was lost.
+            // An encrypted handshake record here is the peer's last flight again, because the local answer was lost.
             if record.mayBeEncrypted { unsafe follow(connection.receiveRecord(bytes, message: message), at: now) }
         case .new, .closed, .failed: break
         }
@@ -184,10 +185,10 @@ package final class DTLSSession {
         let flight = connection.flight
         if !flight.isUnanswered {
             timer.answered()
-        } else if flight.number != flights {
+        } else if flight.number != lastFlightNumber {
             timer.sent(at: now)
         }
-        flights = flight.number
+        lastFlightNumber = flight.number
     }
 
     private func establish() {

@@ -26,7 +26,7 @@ extension SessionDescription {
         return media.isEmpty ? found(otherSessionAttributes) : media
     }
 
-    /// Replaces all attributes of the name by this one, or by none.
+    /// Removes all attributes of this name from session and media, and adds one with this value to the media unless it is nil.
     private mutating func replace(_ name: String, _ value: String?) {
         otherSessionAttributes.removeAll { $0.utf8.starts(with: "\(name):".utf8) }
         otherMediaAttributes.removeAll { $0.utf8.starts(with: "\(name):".utf8) }

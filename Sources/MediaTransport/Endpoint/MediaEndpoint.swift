@@ -2,18 +2,18 @@
 
 import EarshotAudioBase
 
-/// All remote peers' media on one UDP port, without socket, thread and clock: datagrams are received with their source and local
-/// address, and sent with both.
+/// The media of all remote peers on one UDP port, without a socket, thread or clock. The caller passes received datagrams with
+/// their source and local address, and gets datagrams to send with their local address and destination.
 ///
 /// The first byte tells the kind of a datagram (RFC 7983). A check is assigned to a remote peer by the user name, any other
 /// datagram by its source, which only an authentic check makes known; a protected packet also by its source number (SSRC), so
-/// that a peer that moves is heard before a check finds it. Other datagrams are dropped, and nothing grows by them.
+/// that a peer that moves is heard before a check finds it. Other datagrams are dropped and use no memory.
 ///
 /// For the media thread alone. No packet allocates.
 @safe public struct MediaEndpoint: ~Copyable {
     /// Receives each datagram to send, its local address and its destination; valid during the call.
     public typealias Transmit = (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
-    /// Receives what a remote peer sent and changes of its transport; valid during the call.
+    /// Receives what a remote peer sent, and changes of that peer's transport; the event is valid during the call.
     public typealias Deliver = (PeerID, TransportEvent) -> Void
 
     /// The maximum number of remote peers.
@@ -29,12 +29,12 @@ import EarshotAudioBase
     private var locals: [IPAddress] = []
     private let scratch: UnsafeMutableRawBufferPointer
 
-    /// An address that a remote peer has proven by a check. The latest ones come first.
+    /// An address that a remote peer has proven by a check, with that peer. The latest proven address comes first in the list.
     private struct Route {
         let source: SocketAddress
         let peer: PeerTransport
     }
-    /// The maximum routes of a peer: each of its addresses sends checks.
+    /// The maximum routes of one peer, which may send checks from each of its addresses.
     private static let routesPerPeer = ICEAgent.maximumRemotes
 
     /// Creates an endpoint without remote peers.
@@ -46,13 +46,13 @@ import EarshotAudioBase
 
     deinit { unsafe scratch.deallocate() }
 
-    /// Sets the local addresses, the most preferred first. Call it at the beginning and at each change.
+    /// Sets the local addresses, the most preferred first. Call it at the beginning and whenever they change.
     public mutating func setLocalAddresses(_ addresses: [IPAddress], at now: HostTime) {
         locals = addresses
         for peer in peers { peer.setLocalAddresses(addresses, at: now) }
     }
 
-    /// Notes that the machine slept, which ``HostTime`` does not count: consent has aged.
+    /// Notes that the machine slept, a time that ``HostTime`` does not count: the remote peers' consent has aged by it.
     package mutating func slept(for seconds: Double, at now: HostTime) {
         for peer in peers { peer.slept(for: seconds, at: now) }
     }
@@ -60,7 +60,7 @@ import EarshotAudioBase
     /// Adds a remote peer that was offered a transport or has offered one.
     /// - Parameter generator: must be unpredictable, except in tests.
     /// - Returns: false if there are ``maximumPeers`` already.
-    /// - Precondition: no other peer has its number or our credentials.
+    /// - Precondition: no other remote peer has this ID or the same local credentials.
     public mutating func add(
         _ id: PeerID, _ setup: LocalTransportParameters, at now: HostTime,
         using generator: inout some RandomNumberGenerator
@@ -74,7 +74,7 @@ import EarshotAudioBase
         return true
     }
 
-    /// Sets the parameters of a remote peer's description. From later ones only new candidates are used.
+    /// Sets the parameters from a remote peer's session description. From later descriptions only new candidates are used.
     public mutating func setRemote(_ remote: RemoteTransportParameters, of id: PeerID, at now: HostTime)
         throws(TransportError)
     {
@@ -91,9 +91,9 @@ import EarshotAudioBase
 
     /// Receives a datagram, with any content.
     /// - Parameters:
-    ///   - datagram: its bytes, decrypted in place.
-    ///   - source: its source.
-    ///   - local: the local address that it reached.
+    ///   - datagram: the datagram's bytes; a packet is decrypted in place.
+    ///   - source: the address that sent the datagram.
+    ///   - local: the local address that the datagram reached.
     public mutating func receive(
         _ datagram: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
         transmit: Transmit, deliver: Deliver
@@ -101,7 +101,7 @@ import EarshotAudioBase
         guard let first = unsafe datagram.first else { return }
         let bytes = UnsafeRawBufferPointer(datagram)
         switch first {
-        case 0...3: unsafe receiveCheck(bytes, from: source, to: local, at: now, transmit, deliver)
+        case 0...3: unsafe receiveSTUN(bytes, from: source, to: local, at: now, transmit, deliver)
         case 20...63:
             guard let peer = peer(at: source) else { return }
             unsafe peer.receiveHandshake(bytes, at: now, transmit) { unsafe deliver(peer.id, .message($0)) }
@@ -112,7 +112,8 @@ import EarshotAudioBase
     }
 
     /// Protects and sends a packet, RTP or RTCP.
-    /// - Returns: true if it was sent; false if it was dropped and counted: no path, no consent, or too large.
+    /// - Returns: true if the packet was sent. False if it was dropped: the peer is unknown, its transport has no keys, path or
+    ///   consent, or the packet is too large. ``TransportStatistics/unsent`` counts the dropped packets of known peers.
     @discardableResult
     public mutating func send(_ packet: UnsafeRawBufferPointer, to id: PeerID, transmit: Transmit) -> Bool {
         guard let peer = peer(id) else { return false }
@@ -148,22 +149,22 @@ import EarshotAudioBase
         return next
     }
 
-    /// The IDs of all peers.
+    /// The IDs of all remote peers.
     package var peerIDs: [PeerID] { peers.map(\.id) }
 
-    /// Returns the state of the transport to a remote peer; nil if it is unknown.
+    /// Returns the state of the transport to a remote peer; nil for an unknown peer.
     public func state(of id: PeerID) -> TransportState? { peer(id)?.state }
 
-    /// Returns a remote peer's verified key; nil before.
+    /// Returns a remote peer's verified public key; nil until verified, and for an unknown peer.
     package func key(of id: PeerID) -> PublicKey? { peer(id)?.key }
 
-    /// Returns the seconds of a round trip to a remote peer, by its last checks; nil until known, and with browsers.
+    /// Returns the seconds of a round trip to a remote peer, as measured by checks; nil until known, and with browsers.
     package func roundTrip(of id: PeerID) -> Double? { peer(id)?.agent.roundTrip }
 
-    /// Returns the pair of addresses of a remote peer's media; nil without one.
+    /// Returns the local and remote address between which a remote peer's media flows; nil without a path.
     public func pair(of id: PeerID) -> ICEPair? { peer(id)?.agent.mediaPair }
 
-    /// Returns the counts of a remote peer; nil if it is unknown.
+    /// Returns the counts of the transport to a remote peer; nil for an unknown peer.
     public func statistics(of id: PeerID) -> TransportStatistics? { peer(id)?.statistics }
 
     // MARK: Demultiplexing
@@ -172,7 +173,7 @@ import EarshotAudioBase
 
     private func peer(at source: SocketAddress) -> PeerTransport? { routes.first { $0.source == source }?.peer }
 
-    private mutating func receiveCheck(
+    private mutating func receiveSTUN(
         _ datagram: UnsafeRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
         _ transmit: Transmit, _ deliver: Deliver
     ) {
@@ -187,9 +188,10 @@ import EarshotAudioBase
         _ packet: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
         _ transmit: Transmit, _ deliver: Deliver
     ) {
-        let number = unsafe Self.source(packet.bytes)
-        // A peer that moves is known by its source number until a check tells its address; retransmissions have another lowest bit.
-        guard let peer = peer(at: source) ?? peers.first(where: { Self.isSame($0.source, number) }) else { return }
+        let ssrc = unsafe Self.source(packet.bytes)
+        // A peer that moves is recognized by its source number until a check proves its new address. The source number of
+        // retransmissions differs in the lowest bit.
+        guard let peer = peer(at: source) ?? peers.first(where: { Self.isSameSource($0.source, ssrc) }) else { return }
         guard let opened = unsafe peer.open(packet, from: source, to: local, at: now) else { return }
         unsafe deliver(peer.id, .packet(opened))
         unsafe follow(peer, at: now, transmit, deliver)
@@ -208,12 +210,12 @@ import EarshotAudioBase
         }
     }
 
-    private static func isSame(_ a: UInt32?, _ b: UInt32?) -> Bool {
+    private static func isSameSource(_ a: UInt32?, _ b: UInt32?) -> Bool {
         guard let a, let b else { return false }
         return a ^ b <= 1
     }
 
-    /// Returns the source number of RTP or RTCP (RFC 5761 §4); nil if the packet is too short.
+    /// Returns the source number (SSRC) of an RTP or RTCP packet (RFC 5761 §4); nil if the packet is too short.
     static func source(_ packet: RawSpan) -> UInt32? {
         guard packet.byteCount >= RTPPacket.headerSize else { return nil }
         return packet.bigEndian32(RTCPCompound.isOne(packet) ? 4 : 8)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ID of a remote peer, chosen by its owner.
+/// The ID of a remote peer, chosen by the code that adds the peer.
 public struct PeerID: Hashable, Sendable, CustomStringConvertible {
-    /// The number.
+    /// The ID as a number.
     public let rawValue: Int
 
     /// Creates an ID.
     public init(_ rawValue: Int) { self.rawValue = rawValue }
 
-    /// `peer 3`.
+    /// The ID as text: `peer 3`.
     public var description: String { "peer \(rawValue)" }
 }

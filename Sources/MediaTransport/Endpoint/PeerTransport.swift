@@ -2,11 +2,11 @@
 
 import EarshotAudioBase
 
-/// The local parameters of a remote peer's transport; some are known only with the answer.
+/// The local parameters of the transport to a remote peer.
 public struct LocalTransportParameters: Sendable {
-    /// Full if the local side sends checks; lite for browsers, which send them.
+    /// The local ICE mode: full for native peers, where both sides send checks; lite for browsers, which alone send them.
     public var mode: ICEMode
-    /// The ICE role; the offerer controls.
+    /// The local ICE role; the offerer is the controlling side.
     public var role: ICERole
     /// The credentials of the local session description.
     public var credentials: ICECredentials
@@ -32,11 +32,11 @@ public struct LocalTransportParameters: Sendable {
 public struct RemoteTransportParameters: Sendable {
     /// The credentials of the remote session description.
     public var credentials: ICECredentials
-    /// The addresses of its candidates; may be empty.
+    /// The remote peer's candidate addresses; may be empty.
     public var candidates: [ICECandidate]
-    /// The fingerprint of the only acceptable certificate.
+    /// The fingerprint of the only certificate that is accepted from the remote peer.
     public var certificate: CertificateFingerprint
-    /// The local role in the handshake.
+    /// The local role in the DTLS handshake.
     public var dtlsRole: DTLSRole
 
     /// Creates parameters.
@@ -59,9 +59,9 @@ final class PeerTransport {
     private(set) var agent: ICEAgent
     private(set) var state: TransportState
     private(set) var statistics = TransportStatistics()
-    /// The verified key.
+    /// The remote peer's verified public key; nil until verified.
     private(set) var key: PublicKey?
-    /// The source number of the last packet that was decrypted.
+    /// The source number (SSRC) of the last packet that was decrypted; nil before the first.
     private(set) var source: UInt32?
 
     private let identity: Identity
@@ -69,10 +69,10 @@ final class PeerTransport {
     private var remote: RemoteTransportParameters?
     private var dtls: DTLSSession?
     private var srtp: SRTPSession?
-    /// Handshake datagrams that arrived before the answer, or before the local check was answered: nothing may be sent to their
-    /// source yet.
+    /// DTLS datagrams that arrived before the remote peer's description, or before a local check was answered. They wait, because
+    /// nothing may be sent to their source yet.
     private var early: [[UInt8]] = []
-    /// Messages that arrived with the end of the handshake, before the key was verified.
+    /// Messages that arrived with the end of the handshake, before the remote peer's key was verified.
     private var unproven: [[UInt8]] = []
     private var pair: ICEPair?
     private static let maximumEarly = 4
@@ -80,15 +80,16 @@ final class PeerTransport {
     private(set) var nextDeadline: HostTime?
     /// True if a call has changed something that ``tick(at:_:)`` and ``follow(at:_:_:)`` have not handled yet.
     private var needsTick = true
-    /// True if ``nextDeadline`` must be computed again. A packet makes it earlier only by a change of state.
-    private var isMoved = true
+    /// True if ``follow(at:_:_:)`` must compute ``nextDeadline`` again. Media packets do not set this: they bring the deadline
+    /// forward only by a change of state.
+    private var isDeadlineOutdated = true
 
     init(_ id: PeerID, _ setup: LocalTransportParameters, identity: Identity, agent: ICEAgent, at now: HostTime) {
         (self.id, self.setup, self.identity, self.agent) = (id, setup, identity, agent)
         state = .connecting(since: now)
     }
 
-    private var due: HostTime? {
+    private var earliestDeadline: HostTime? {
         guard !state.isOver else { return nil }
         guard let a = agent.nextDeadline, let b = dtls?.nextDeadline else {
             return agent.nextDeadline ?? dtls?.nextDeadline
@@ -98,22 +99,22 @@ final class PeerTransport {
 
     func setLocalAddresses(_ addresses: [IPAddress], at now: HostTime) {
         agent.setLocalAddresses(addresses, at: now)
-        told()
+        parametersChanged()
     }
 
     func slept(for seconds: Double, at now: HostTime) {
         agent.slept(for: seconds, at: now)
-        told()
+        parametersChanged()
     }
 
-    private func told() {
+    private func parametersChanged() {
         needsTick = true
-        nextDeadline = due
+        nextDeadline = earliestDeadline
     }
 
-    /// Applies the remote parameters. A second call only adds candidates.
+    /// Applies the remote peer's parameters. A second call only adds candidates.
     func setRemote(_ remote: RemoteTransportParameters, at now: HostTime) throws(TransportError) {
-        defer { told() }
+        defer { parametersChanged() }
         guard self.remote == nil else { return agent.add(remote.candidates, at: now) }
         do throws(DTLSError) {
             dtls = try DTLSSession(
@@ -128,14 +129,15 @@ final class PeerTransport {
 
     // MARK: Receiving
 
-    /// Returns true if a check, or an answer to one, is addressed to this remote peer's agent.
+    /// Returns true if a STUN message, a check or an answer to a check, is for the agent of this transport.
     func isAddressed(by message: STUNMessage) -> Bool { !state.isOver && agent.isAddressed(by: message) }
 
-    /// - Returns: true if the check is from the remote peer.
+    /// Receives a check, or the answer to a local check.
+    /// - Returns: true if the message was accepted, which proves that its source is an address of the remote peer.
     func receiveCheck(
         _ message: STUNMessage, from source: SocketAddress, to local: IPAddress, at now: HostTime, _ transmit: Transmit
     ) -> Bool {
-        isMoved = true
+        isDeadlineOutdated = true
         return switch unsafe agent.receive(message, from: source, to: local, at: now, transmit: transmit) {
         case .check, .answer: true
         case .ignored: false
@@ -147,7 +149,7 @@ final class PeerTransport {
         _ message: (UnsafeRawBufferPointer) -> Void
     ) {
         guard !state.isOver else { return }
-        isMoved = true
+        isDeadlineOutdated = true
         guard let dtls, let pair = agent.mediaPair else {
             if early.count < Self.maximumEarly { unsafe early.append(Array(datagram)) }
             return
@@ -160,16 +162,16 @@ final class PeerTransport {
     }
 
     /// Decrypts a packet in place.
-    /// - Returns: its bytes; nil if it is not authentic or was received before.
+    /// - Returns: the packet's bytes. Nil if there are no keys, or if the packet is not authentic, repeated or too old.
     func open(
         _ packet: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime
     ) -> UnsafeRawBufferPointer? {
         guard let srtp, !state.isOver else { return nil }
-        let number = unsafe MediaEndpoint.source(packet.bytes)
+        let ssrc = unsafe MediaEndpoint.source(packet.bytes)
         do throws(SRTPError) {
             let count = unsafe try srtp.unprotect(packet, count: packet.count)
             statistics.received += 1
-            self.source = number
+            self.source = ssrc
             agent.heard(from: source, to: local, at: now)
             return unsafe UnsafeRawBufferPointer(rebasing: packet[..<count])
         } catch {
@@ -185,7 +187,7 @@ final class PeerTransport {
 
     /// Protects a packet in place and sends it.
     /// - Parameter packet: has room for ``SRTPSession/maximumOverhead`` bytes more than `count`.
-    /// - Returns: true if there was a path.
+    /// - Returns: true if the packet was sent; false if it was dropped and counted, for want of a path or of keys.
     func send(_ packet: UnsafeMutableRawBufferPointer, count: Int, _ transmit: Transmit) -> Bool {
         guard !state.isOver, let srtp, let pair = agent.mediaPair,
             let size = unsafe try? srtp.protect(packet, count: count)
@@ -214,11 +216,11 @@ final class PeerTransport {
     // MARK: Time
 
     /// Does what is due; call ``follow(at:_:_:)`` next.
-    /// - Returns: true if anything was.
+    /// - Returns: true if anything was due.
     func tick(at now: HostTime, _ transmit: Transmit) -> Bool {
         guard !state.isOver, needsTick || nextDeadline.map({ $0 <= now }) ?? false else { return false }
         needsTick = false
-        isMoved = true
+        isDeadlineOutdated = true
         unsafe agent.tick(at: now, transmit: transmit)
         let pair = agent.mediaPair
         // The handshake's time continues without a path; what it sends then is lost.
@@ -226,8 +228,9 @@ final class PeerTransport {
         return true
     }
 
-    /// Updates the state after any call.
-    /// - Returns: true if it has changed.
+    /// Updates the state after any call. Starts the handshake when there is a path, and passes on messages when the remote peer's
+    /// key is verified.
+    /// - Returns: true if the state has changed.
     func follow(at now: HostTime, _ transmit: Transmit, _ message: (UnsafeRawBufferPointer) -> Void) -> Bool {
         guard !state.isOver else { return false }
         let before = state
@@ -236,14 +239,14 @@ final class PeerTransport {
             self.pair = pair
             unsafe startHandshake(by: pair, at: now, transmit, message)
         }
-        state = unsafe next(at: now, transmit)
+        state = unsafe nextState(at: now, transmit)
         if key != nil, !unproven.isEmpty {
             for bytes in unproven { unsafe bytes.withUnsafeBytes(message) }
             unproven = []
         }
-        if isMoved || state != before {
-            nextDeadline = due
-            isMoved = false
+        if isDeadlineOutdated || state != before {
+            nextDeadline = earliestDeadline
+            isDeadlineOutdated = false
         }
         return state != before
     }
@@ -252,17 +255,17 @@ final class PeerTransport {
         by pair: ICEPair, at now: HostTime, _ transmit: Transmit, _ message: (UnsafeRawBufferPointer) -> Void
     ) {
         guard let dtls else { return }
-        // The server sends nothing, but its time limit is the client's.
+        // A server sends nothing here, but its time limit must begin with that of the client.
         if dtls.state == .new { unsafe dtls.start(at: now) { unsafe transmit($0, pair.local, pair.remote) } }
         guard !early.isEmpty else { return }
-        let held = early
+        let earlyDatagrams = early
         early = []
-        for datagram in held {
+        for datagram in earlyDatagrams {
             unsafe datagram.withUnsafeBytes { unsafe receiveHandshake($0, at: now, transmit, message) }
         }
     }
 
-    private func next(at now: HostTime, _ transmit: Transmit) -> TransportState {
+    private func nextState(at now: HostTime, _ transmit: Transmit) -> TransportState {
         switch dtls?.state {
         case .failed(let error): return unsafe end(.failed(.handshake(error)), transmit)
         case .closed: return unsafe end(.closed, transmit)

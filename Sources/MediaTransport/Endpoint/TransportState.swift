@@ -8,16 +8,17 @@ public enum TransportState: Hashable, Sendable {
     case connecting(since: HostTime)
     /// There is a path; DTLS verifies both sides and negotiates keys.
     case securing(since: HostTime)
-    /// Media flows both ways.
+    /// Media can flow both ways.
     case open(since: HostTime)
-    /// No datagram has arrived for three seconds or more. Media is still sent.
+    /// For three seconds or more no check was answered, or with a browser no datagram arrived; or the local address in use has
+    /// gone. Media is still sent while there is a path.
     case silent(since: HostTime)
     /// The remote peer's consent has expired after half a minute (RFC 7675). Only checks are sent; an answer reopens the
     /// transport with the same keys.
     case suspended(since: HostTime)
-    /// Either side has closed it.
+    /// Either side has closed the transport.
     case closed
-    /// It failed for good.
+    /// The transport failed for good.
     case failed(TransportError)
 
     /// Returns true if media may be sent: the state is open or silent.
@@ -39,7 +40,7 @@ public enum TransportState: Hashable, Sendable {
 
 /// The reason that there is no authenticated transport to a remote peer.
 public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The handshake failed.
+    /// The DTLS handshake failed.
     case handshake(DTLSError)
     /// The remote peer has another key: a different program answers, or a third party is in between.
     case otherKey(expected: KeyFingerprint, found: KeyFingerprint)
@@ -63,23 +64,23 @@ public enum TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     case packet(UnsafeRawBufferPointer)
     /// A message sent by ``MediaEndpoint/sendMessage(_:to:transmit:)``.
     case message(UnsafeRawBufferPointer)
-    /// The state has changed.
+    /// The state of the transport has changed to this one.
     case state(TransportState)
 }
 
-/// The counts of one remote peer's transport, beside RTP's.
+/// The counts of one remote peer's transport. RTP's own counts are in ``RTPStatistics``.
 public struct TransportStatistics: Hashable, Sendable {
     /// The protected datagrams sent.
     public var sent = 0
-    /// The packets not sent without a path or consent.
+    /// The packets dropped instead of sent: there was no path, consent or key, or the packet was too large.
     public var unsent = 0
-    /// The packets received.
+    /// The authentic packets received.
     public var received = 0
-    /// The packets dropped because they were modified or forged.
+    /// The packets dropped because they were modified, forged or malformed, or by another error of SRTP.
     public var unauthentic = 0
-    /// The packets dropped because they were repeated, or too old to tell.
+    /// The packets dropped because they were repeated, or so old that they may have been.
     public var replayed = 0
-    /// The changes of the path of media.
+    /// The number of times that media changed to another path.
     public var moves = 0
 
     /// Creates counts of zero.

@@ -8,8 +8,9 @@ extension ICEAgent {
     /// The seconds for which an address that a check revealed is kept without an answer, if there is another path.
     static let revealedDuration = 10.0
 
-    /// Sets the local addresses, the most preferred first. Call it at the beginning and at each change. All pairs are checked at
-    /// once: ``tick(at:transmit:)`` is due. Link-local IPv6 addresses have a scope.
+    /// Sets the local addresses, the most preferred first; those after the 16th are ignored. Call it at the beginning and when
+    /// they change. A full agent then checks all pairs at once: ``tick(at:transmit:)`` is due.
+    /// - Parameter addresses: IPv6 link-local ones have a scope.
     package mutating func setLocalAddresses(_ addresses: [IPAddress], at: HostTime) {
         guard state != .closed else { return }
         var list: [IPAddress] = []
@@ -31,7 +32,7 @@ extension ICEAgent {
 
     /// Sets the peer's parameters from its session description, once. Checks begin: ``tick(at:transmit:)`` is due. A description
     /// with other credentials (RFC 8445 §9) needs another agent.
-    /// - Parameter candidates: those after the 24th are ignored. May be empty: the peer's own checks reveal it.
+    /// - Parameter candidates: those after the 24th are ignored. May be empty: the peer's own checks reveal its addresses.
     package mutating func setRemote(_ remote: ICECredentials, candidates: [ICECandidate], at: HostTime) {
         guard state != .closed else { return }
         inboundName = Array("\(credentials.usernameFragment):\(remote.usernameFragment)".utf8)
@@ -40,16 +41,16 @@ extension ICEAgent {
         add(candidates, at: at)
     }
 
-    /// Adds addresses of the peer, at most 24 in a call. If there are too many, they replace those that have not answered for the
-    /// longest time.
+    /// Adds addresses of the peer, at most 24 in a call; a lite agent ignores them. If there are too many, they replace those
+    /// that have not answered for the longest time.
     package mutating func add(_ candidates: [ICECandidate], at: HostTime) {
         guard state != .closed, mode == .full else { return }
-        for candidate in candidates.prefix(Self.maximumDescribed) { addTold(candidate, at: at) }
+        for candidate in candidates.prefix(Self.maximumDescribed) { addDescribed(candidate, at: at) }
         pairsChanged(at: at)
         updateState(at: at)
     }
 
-    private mutating func addTold(_ candidate: ICECandidate, at: HostTime) {
+    private mutating func addDescribed(_ candidate: ICECandidate, at: HostTime) {
         if let i = remotes.firstIndex(where: { $0.address == candidate.address }) {
             remotes[i].isDescribed = true
             return
@@ -67,10 +68,10 @@ extension ICEAgent {
     mutating func reveal(_ pair: ICEPair, priority: UInt32?, at: HostTime) {
         let address = SocketAddress(pair.remote.address.withoutScope, port: pair.remote.port)
         guard locals.contains(pair.local), !remotes.contains(where: { $0.address == address }) else { return }
-        // A peer moves rarely. Faster changes would keep this agent busy, and wait.
+        // A peer moves rarely. Addresses that appear faster would keep this agent busy, so they are ignored until later.
         if let last = lastRevealed, at < last.advanced(bySeconds: Self.pace) { return }
         lastRevealed = at
-        // All may be described ones: an address that a check revealed may be described later.
+        // All stored addresses may be described ones, because a description may contain an address that a check revealed before.
         if remotes.count == Self.maximumRemotes {
             removeOldest(isDescribed: !remotes.contains { !$0.isDescribed && !isSelected($0) })
         }
@@ -82,14 +83,15 @@ extension ICEAgent {
         pairsChanged(at: at)
     }
 
-    /// Makes room: removes the address not in use that was silent for the longest time.
+    /// Removes one address of the peer, described or revealed as requested: of those not in use, the one that was silent for the
+    /// longest time.
     private mutating func removeOldest(isDescribed: Bool) {
         let oldest = remotes.indices.filter { remotes[$0].isDescribed == isDescribed && !isSelected(remotes[$0]) }
             .min { lastContact(of: remotes[$0]) < lastContact(of: remotes[$1]) }
         if let oldest { remotes.remove(at: oldest) }
     }
 
-    /// Removes revealed addresses without an answer: the peer's former ones and unreachable ones.
+    /// Removes revealed addresses that were silent for ``revealedDuration``: the peer's former ones and unreachable ones.
     mutating func forgetSilentRemotes(at: HostTime) {
         guard case .connected = state else { return }
         let count = remotes.count
@@ -110,7 +112,7 @@ extension ICEAgent {
         return max(answers.max() ?? remote.since, remote.since)
     }
 
-    /// Updates the pairs after a change of addresses.
+    /// Updates the pairs after a change of addresses, and begins fast rounds of checks.
     private mutating func pairsChanged(at: HostTime) {
         rebuildPairs()
         forgetSelectedIfGone()
@@ -143,7 +145,7 @@ extension ICEAgent {
         pairs = Array(all.prefix(Self.maximumPairs))
     }
 
-    /// RFC 8445 §6.1.2.3.
+    /// Returns the priority of a pair from those of its two candidates (RFC 8445 §6.1.2.3).
     private func pairPriority(local: UInt32, remote: UInt32) -> UInt64 {
         let (controlling, controlled) = role == .controlling ? (local, remote) : (remote, local)
         return UInt64(min(local, remote)) << 32 + UInt64(max(local, remote)) * 2 + (controlling > controlled ? 1 : 0)

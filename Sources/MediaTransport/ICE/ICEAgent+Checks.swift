@@ -3,18 +3,18 @@
 import EarshotAudioBase
 
 extension ICEAgent {
-    /// The seconds between rounds of checks, by the time since probing began: a peer that comes back after a minute is found
-    /// within half a second.
+    /// The seconds between fast rounds of checks, for each age: up to so many seconds since the fast rounds began. A peer that
+    /// comes back after a minute is found within half a second.
     private static let intervals: [(age: Double, interval: Double)] = [(5, 0.05), (30, 0.2), (.infinity, 0.5)]
     /// The seconds between rounds when the pair in use works, so that other paths are known when it fails.
     static let calmInterval = 5.0
     /// The seconds between checks of the pair in use when it works.
     static let consentInterval = 1.0
-    /// The seconds of fast rounds after a change, and while no pair answers.
+    /// The minimum seconds of fast rounds after a change. They continue as long as the pair in use does not answer.
     static let probingDuration = 1.0
     /// The minimum seconds between two checks of a pair, except to nominate it.
     private static let shortestInterval = 0.02
-    /// The mean seconds between checks, in rounds and triggered ones each (RFC 8445 §14.2).
+    /// The minimum mean of the seconds between checks: between those of rounds, and between triggered ones (RFC 8445 §14.2).
     static let pace = 0.005
     /// Memory for the largest sent message: two fragments of 256 characters and a colon, and 96 bytes more.
     private typealias Memory = InlineArray<640, UInt8>
@@ -89,15 +89,16 @@ extension ICEAgent {
         return max(interval, Self.pace * Double(pairs.count))
     }
 
-    /// Sends a check of a pair (RFC 8445 §7.2.4), unless one was just sent.
+    /// Sends a check of the pair with this index (RFC 8445 §7.2.4). Skips it if the pair was checked within the last 20 ms,
+    /// except to nominate the pair.
     mutating func check(
         _ i: Int, at: HostTime, _ transmit: (UnsafeRawBufferPointer, IPAddress, SocketAddress) -> Void
     ) {
         guard !remoteKey.isEmpty else { return }
         let pair = pairs[i].addresses
         let nominates = role == .controlling && pair == selected
-        let isNewCheck = nominates && !pairs[i].isNominated
-        if !isNewCheck, let last = pairs[i].lastSent, at.seconds(since: last) < Self.shortestInterval { return }
+        let isNewNomination = nominates && !pairs[i].isNominated
+        if !isNewNomination, let last = pairs[i].lastSent, at.seconds(since: last) < Self.shortestInterval { return }
         let id = ids.next()
         pairs[i].sent(nominating: nominates, at: at)
         checks.add(ICECheck(id: id, pair: pair, sentAt: at, role: role))
@@ -118,7 +119,8 @@ extension ICEAgent {
         unsafe writer.message.withUnsafeBytes { unsafe transmit($0, pair.local, pair.remote) }
     }
 
-    /// Sends a check triggered by the peer's (RFC 8445 §7.3.1.4), unless there are too many: the next round checks the pair.
+    /// Sends a check because the peer has sent one (RFC 8445 §7.3.1.4). Skips it if the last such check is less than ``pace``
+    /// ago; then the next round checks the pair.
     mutating func trigger(
         _ i: Int, at: HostTime, _ transmit: (UnsafeRawBufferPointer, IPAddress, SocketAddress) -> Void
     ) {
@@ -127,7 +129,7 @@ extension ICEAgent {
         unsafe check(i, at: at, transmit)
     }
 
-    /// Answers a check on its own path, with the source address or with an error.
+    /// Answers the peer's check by the path of that check, with the address from which it came or with an error.
     func answer(
         _ request: STUNMessage, by pair: ICEPair, error: Int? = nil,
         _ transmit: (UnsafeRawBufferPointer, IPAddress, SocketAddress) -> Void

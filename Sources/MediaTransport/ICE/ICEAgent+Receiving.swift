@@ -3,8 +3,8 @@
 import EarshotAudioBase
 
 extension ICEAgent {
-    /// Returns true if a message on a shared port is for this agent: a check by its user name, an answer by its transaction. It
-    /// proves nothing; ``receive(_:from:to:at:transmit:)`` does.
+    /// Returns true if a message on a shared port is for this agent: a check by its user name, an answer by its transaction. This
+    /// does not verify the message; ``receive(_:from:to:at:transmit:)`` does.
     package func isAddressed(by message: STUNMessage) -> Bool {
         switch message.messageClass {
         case .request:
@@ -19,11 +19,11 @@ extension ICEAgent {
         }
     }
 
-    /// Receives a datagram that may be STUN (``STUNMessage/isPlausible(_:)``), with any content. Nothing is sent for one that is not
-    /// authentic.
+    /// Receives a datagram that may be STUN (``STUNMessage/isPlausible(_:)``), with any content. Sends nothing if the datagram is
+    /// not authentic.
     /// - Parameters:
-    ///   - source: its source; with a scope if link-local.
-    ///   - local: the local address that it reached, one of ``setLocalAddresses(_:at:)``.
+    ///   - source: the address that sent the datagram, with a scope if it is IPv6 link-local.
+    ///   - local: the local address that the datagram reached, one of ``setLocalAddresses(_:at:)``.
     ///   - transmit: receives each datagram, its local address and its destination; valid during the call.
     @discardableResult
     package mutating func receive(
@@ -39,7 +39,7 @@ extension ICEAgent {
         }
     }
 
-    /// Receives a parsed message.
+    /// Receives a parsed STUN message.
     mutating func receive(
         _ message: STUNMessage, from source: SocketAddress, to local: IPAddress, at: HostTime,
         transmit: (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
@@ -59,8 +59,9 @@ extension ICEAgent {
         return received
     }
 
-    /// Notes another authentic datagram from the peer: media with a valid SRTP tag. If its source is unknown, it begins a check
-    /// of it, so that a peer whose router changed the port is followed at once. In lite mode it shows that the peer is alive.
+    /// Notes an authentic datagram from the peer other than STUN: media with a valid SRTP tag. In full mode an unknown source is
+    /// checked, so that a peer whose router changed the port is followed at once. In lite mode the datagram shows that the peer
+    /// is alive.
     package mutating func heard(from source: SocketAddress, to local: IPAddress, at: HostTime) {
         guard state != .closed else { return }
         lastHeard = at
@@ -77,7 +78,7 @@ extension ICEAgent {
         _ transmit: (UnsafeRawBufferPointer, IPAddress, SocketAddress) -> Void
     ) -> Received {
         guard let name = message.username else { return .ignored(.notACheck) }
-        // Before the answer with the peer's fragment, only the local fragment identifies its checks.
+        // Until the peer's fragment is known from its description, only the local fragment identifies the peer's checks.
         guard unsafe name.starts(with: inboundName.span.bytes), remoteKey.isEmpty || name.byteCount == inboundName.count
         else {
             return .ignored(.otherUser)
@@ -112,7 +113,8 @@ extension ICEAgent {
         return controls != (role == .controlling) && changeRole(at: at)
     }
 
-    /// - Returns: true if the role could be changed.
+    /// Changes to the opposite role, and begins fast rounds of checks.
+    /// - Returns: false if the role stays: in lite mode, and after ``maximumRoleChanges``.
     private mutating func changeRole(at: HostTime) -> Bool {
         guard mode == .full, roleChanges < Self.maximumRoleChanges else { return false }
         roleChanges += 1
@@ -172,7 +174,7 @@ extension ICEAgent {
         if message.messageClass == .error {
             guard let code = message.errorCode else { return .ignored(.notACheck) }
             if code == STUNErrorCode.roleConflict, role == check.role, changeRole(at: at) {
-                tieBreaker = ids.next().low  // lest two equal ones change for ever
+                tieBreaker = ids.next().low  // else two equal tie-breakers change for ever
             }
             return .ignored(.refused(code))
         }

@@ -10,11 +10,11 @@ extension ICEAgent {
 
     var selectedIndex: Int? { selected.flatMap { pair in pairs.firstIndex { $0.addresses == pair } } }
 
-    /// Starts using a pair. The controlling side nominates it in its next checks.
+    /// Starts to use the pair with this index. The controlling side nominates the pair in its next checks.
     mutating func select(_ i: Int, at: HostTime) {
         pairs[i].isWanted = false
         if let answer = pairs[i].lastAnswer {
-            // A pair that was not checked for a while is not a silent peer.
+            // The peer is not silent just because this pair was not checked for a while.
             lastContact = max(answer, lastContact ?? answer)
             lastConsent = answer
         }
@@ -24,30 +24,30 @@ extension ICEAgent {
         startProbing(at: at)
     }
 
-    /// Chooses the pair to use: the first that answers; another one if that is dead and the other is not; on the controlling side
-    /// also one that is clearly faster.
+    /// Chooses the pair to use. If there is none, takes the fastest that works. If the pair in use is dead, takes one that has
+    /// answered since. On the controlling side, also takes one that is clearly faster.
     mutating func choose(at: HostTime) {
         guard mode == .full else { return }
-        let better: [Int]
+        let betterIndices: [Int]
         if let i = selectedIndex {
             let current = pairs[i]
             if current.isDead(at: at) {
-                better = pairs.indices.filter { pairs[$0].outlives(current, at: at) }
+                betterIndices = pairs.indices.filter { pairs[$0].outlives(current, at: at) }
             } else if role == .controlling {
-                better = pairs.indices.filter { pairs[$0].isClearlyFaster(than: current, at: at) }
+                betterIndices = pairs.indices.filter { pairs[$0].isClearlyFaster(than: current, at: at) }
             } else {
                 return
             }
         } else {
-            better = pairs.indices.filter { pairs[$0].works(at: at) }
+            betterIndices = pairs.indices.filter { pairs[$0].works(at: at) }
         }
-        if let best = better.min(by: { pairs[$0].roundTrip ?? .infinity < pairs[$1].roundTrip ?? .infinity }) {
+        if let best = betterIndices.min(by: { pairs[$0].roundTrip ?? .infinity < pairs[$1].roundTrip ?? .infinity }) {
             select(best, at: at)
         }
     }
 
-    /// Notes that the machine slept, which ``HostTime`` does not count: contact and consent have aged (RFC 7675 §5.1), and all
-    /// pairs are checked at once: ``tick(at:transmit:)`` is due.
+    /// Notes that the machine slept, a time that ``HostTime`` does not count: contact and consent have aged by it (RFC 7675
+    /// §5.1). A full agent then checks all pairs at once: ``tick(at:transmit:)`` is due.
     package mutating func slept(for seconds: Double, at: HostTime) {
         guard state != .closed else { return }
         lastContact = lastContact?.advanced(bySeconds: -seconds)

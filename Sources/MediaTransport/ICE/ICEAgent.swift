@@ -23,14 +23,16 @@ import EarshotAudioBase
 package struct ICEAgent: Sendable {
     /// The maximum changes of role to resolve conflicts. Two agents need one or two.
     static let maximumRoleChanges = 8
-    /// The maximum local addresses, addresses of the peer, and pairs.
+    /// The maximum number of local addresses.
     static let maximumLocals = 16
+    /// The maximum number of the peer's addresses.
     static let maximumRemotes = 32
+    /// The maximum number of pairs of addresses.
     static let maximumPairs = 64
 
-    /// Full or lite.
+    /// The mode of the local agent: full or lite.
     package let mode: ICEMode
-    /// The role; it changes if both sides have the same (RFC 8445 §7.3.1.1).
+    /// The local role, which may change if both sides have the same role (RFC 8445 §7.3.1.1).
     package internal(set) var role: ICERole
     /// The state after the last call.
     package internal(set) var state: State
@@ -42,8 +44,9 @@ package struct ICEAgent: Sendable {
 
     let localKey: [UInt8]
     var remoteKey: [UInt8] = []  // empty until the peer's credentials are known
-    /// The user names in the peer's checks, whose second part may not be known yet, and in local ones.
+    /// The user name in the peer's checks: the local fragment, a colon, and the peer's fragment once that is known.
     var inboundName: [UInt8]
+    /// The user name in local checks; empty until the peer's credentials are known.
     var outboundName: [UInt8] = []
     var tieBreaker: UInt64
     var ids: TransactionIDs
@@ -56,31 +59,34 @@ package struct ICEAgent: Sendable {
 
     /// The pair in use.
     var selected: ICEPair?
-    /// The time of the last sign of life on the pair in use, and of the peer's last consent. In full mode both are the time of an
-    /// answered check; in lite mode that of any authentic datagram, and of a check.
+    /// The time of the peer's last sign of life: in full mode a check of the pair in use that was answered, in lite mode any
+    /// authentic datagram.
     var lastContact: HostTime?
+    /// The time of the peer's last consent: in full mode a check of the pair in use that was answered, in lite mode a check from
+    /// the peer.
     var lastConsent: HostTime?
-    /// The time of the next round of checks, and of the next check of the pair in use.
+    /// The time of the next round of checks, which are of all pairs.
     var nextRound: HostTime?
+    /// The time of the next check of the pair in use.
     var nextConsent: HostTime?
     var lastRound: HostTime?
     var lastTriggered: HostTime?
     var lastRevealed: HostTime?
     var roleChanges = 0
-    /// The time since which rounds are fast; nil if they are not.
+    /// The time since which rounds of checks are fast; nil if rounds are slow.
     var probingSince: HostTime?
 
     /// An address of the peer.
     struct RemoteAddress: Sendable {
         let address: SocketAddress
         let priority: UInt32
-        /// True if the peer described it; false if a check revealed it.
+        /// True if the peer's description has the address; false if only a check or a media packet revealed it.
         var isDescribed: Bool
-        /// The time at which it became known.
+        /// The time at which the address became known.
         let since: HostTime
     }
 
-    /// Creates an agent without a peer.
+    /// Creates an agent that does not know its peer yet.
     /// - Parameters:
     ///   - role: always controlled in lite mode.
     ///   - credentials: those of the local session description.
@@ -122,7 +128,7 @@ package struct ICEAgent: Sendable {
         }
     }
 
-    /// Closes the agent: it sends nothing and ignores everything.
+    /// Closes the agent, which then sends nothing and ignores all datagrams.
     package mutating func close() {
         state = .closed
         selected = nil
@@ -131,8 +137,8 @@ package struct ICEAgent: Sendable {
     }
 }
 
-/// Makes the ids of checks: a counter encrypted with a secret, so that they do not repeat and cannot be guessed, and are the same
-/// for the same seed.
+/// Makes the ids of checks: the HMAC-SHA1 of a counter with a secret key. So the ids do not repeat and cannot be guessed, but are
+/// the same for the same seed.
 struct TransactionIDs: Sendable {
     private let secret: InlineArray<2, UInt64>
     private var counter: UInt64 = 0

@@ -2,7 +2,7 @@
 
 /// The value of an `a=candidate` line (RFC 8839 §5.1), after the colon.
 extension ICECandidate: CustomStringConvertible {
-    /// The candidate in SDP.
+    /// The candidate as in SDP, without `a=candidate:`.
     public var description: String {
         "\(foundation) \(Self.component) UDP \(priority) \(address.address) \(address.port) typ host"
     }

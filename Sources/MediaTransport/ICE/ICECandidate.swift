@@ -4,7 +4,7 @@
 public struct ICECandidate: Hashable, Sendable {
     /// The origin of a candidate.
     public enum Kind: Hashable, Sendable, CaseIterable {
-        /// An address of its own machine.
+        /// An address of the owner's machine.
         case host
         /// An address that a check revealed.
         case peerReflexive
@@ -18,12 +18,12 @@ public struct ICECandidate: Hashable, Sendable {
         }
     }
 
-    /// RTP, which includes RTCP (RFC 5761).
+    /// The component number of RTP, whose port also carries RTCP (RFC 5761).
     static let component: UInt32 = 1
 
-    /// The same for candidates of one kind and interface; 1 to 32 characters.
+    /// The foundation (RFC 8445 §5.1.1.3), a name for a group of similar candidates; 1 to 32 characters.
     package let foundation: String
-    /// 1 to 2^31 − 1; higher is preferred.
+    /// The priority, 1 to 2^31 − 1; higher is preferred.
     package let priority: UInt32
     /// The address without a scope, which has no meaning to the peer.
     public let address: SocketAddress
@@ -57,19 +57,19 @@ public struct ICECandidate: Hashable, Sendable {
 }
 
 extension SocketAddress {
-    /// Returns true if it is the address of one machine, and datagrams can be sent to it.
+    /// Returns true if datagrams can be sent to this address, and it is that of one machine.
     var isUnicast: Bool {
         guard port != 0, !address.isUnspecified else { return false }
         switch address {
-        case .v4(let bits): return bits >> 28 < 0xE  // neither a group's, nor reserved, nor everyone's
+        case .v4(let bits): return bits >> 28 < 0xE  // not multicast, reserved or broadcast
         case .v6(let bits, _): return bits >> 120 != 0xFF
         }
     }
 }
 
 extension IPAddress {
-    /// Returns this address of the peer as reached from `local`. Nil if it is not: of the other family, or with a meaning only on
-    /// its own machine or link (RFC 8445 §6.1.2.2).
+    /// Returns this address of the peer with the scope that is needed to reach it from `local`. Nil if it cannot be reached: the
+    /// families differ, or only one of the two addresses is loopback or IPv6 link-local (RFC 8445 §6.1.2.2).
     func reached(from local: IPAddress) -> IPAddress? {
         guard isV6 == local.isV6, isLoopback == local.isLoopback, isLinkLocalV6 == local.isLinkLocalV6 else {
             return nil

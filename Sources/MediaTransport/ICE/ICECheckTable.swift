@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// A check that awaits its answer.
+/// A local check that awaits its answer.
 struct ICECheck: Sendable {
     let id: STUNTransactionID
     let pair: ICEPair
@@ -10,11 +10,11 @@ struct ICECheck: Sendable {
     let role: ICERole
 }
 
-/// The checks that await their answers, as many as are sent in the longest useful round trip. More replace the oldest, so it
-/// never grows.
+/// The local checks that await their answers, at most as many as are sent in the longest useful round trip. Further checks
+/// replace the oldest, so the table never grows.
 struct ICECheckTable: Sendable {
     static let capacity = 256
-    /// The seconds after which an answer is too late.
+    /// The seconds after a check at which its answer comes too late.
     static let timeout = 3.0
 
     private var checks: [ICECheck] = []
@@ -30,7 +30,7 @@ struct ICECheckTable: Sendable {
 
     func check(_ id: STUNTransactionID) -> ICECheck? { checks.last { $0.id == id } }
 
-    /// Removes an answered check, so that a second answer is ignored.
+    /// Removes an answered check, so that a second answer is ignored, and all checks that have timed out.
     mutating func remove(_ id: STUNTransactionID, at: HostTime) {
         checks.removeAll { $0.id == id || at.seconds(since: $0.sentAt) > Self.timeout }
     }

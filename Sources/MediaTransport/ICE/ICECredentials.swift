@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The credentials of one side's checks: a user name fragment and a password (RFC 8445 §5.3). They are exchanged in session
-/// descriptions, and new for each.
+/// The credentials of one side's checks: a user name fragment and a password (RFC 8445 §5.3). Session descriptions
+/// carry them, and each new transport has new ones.
 public struct ICECredentials: Hashable, Sendable {
     /// The fragment: 4 to 256 characters of ``alphabet``.
     public let usernameFragment: String
     /// The password: 22 to 256 characters of ``alphabet``. Secret: ``description`` does not contain it.
     public let password: String
 
-    /// The characters of both: letters, digits, `+` and `/` (RFC 8839 §5.4), 64 characters.
+    /// The 64 characters of fragments and passwords: letters, digits, `+` and `/` (RFC 8839 §5.4).
     static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// Creates described credentials; nil if a length or a character is invalid.
+    /// Creates credentials from a session description; nil if a length or a character is invalid.
     package init?(usernameFragment: String, password: String) {
         guard (4...256).contains(usernameFragment.utf8.count), (22...256).contains(password.utf8.count),
             Self.isValid(usernameFragment), Self.isValid(password)
@@ -25,7 +25,7 @@ public struct ICECredentials: Hashable, Sendable {
         self.password = password
     }
 
-    /// Returns new credentials: 48 bits of fragment and 144 of password; RFC 8445 requires 24 and 128.
+    /// Returns new random credentials: 48 bits for the fragment and 144 for the password. RFC 8445 requires 24 and 128.
     /// - Parameter generator: must be unpredictable, except in tests.
     public static func random(using generator: inout some RandomNumberGenerator) -> ICECredentials {
         func text(_ count: Int) -> String {
@@ -36,7 +36,7 @@ public struct ICECredentials: Hashable, Sendable {
         return ICECredentials(unchecked: fragment, text(24))
     }
 
-    /// Returns true if all characters are in the alphabet.
+    /// Returns true if all characters of a text are in ``alphabet``.
     static func isValid(_ text: some StringProtocol) -> Bool { text.utf8.allSatisfy { alphabet.contains($0) } }
 }
 

@@ -14,20 +14,20 @@ public struct ICEPair: Hashable, Sendable, CustomStringConvertible {
         self.remote = remote
     }
 
-    /// Creates the pair for the answer to a datagram.
+    /// Creates the pair by which a received datagram is answered: the address that it reached and the one that sent it.
     init(heardFrom source: SocketAddress, to local: IPAddress) {
         self.init(
             local: local.withNeededScope, remote: SocketAddress(source.address.withNeededScope, port: source.port))
     }
 
-    /// The pair for a log.
+    /// The pair as text, for a log.
     public var description: String { "\(local) to \(remote)" }
 }
 
 /// A pair and the results of its checks.
 struct CheckedPair: Sendable {
     let addresses: ICEPair
-    /// The priority (RFC 8445 §6.1.2.3), by which due checks are ordered.
+    /// The priority (RFC 8445 §6.1.2.3), which orders the pairs that have answered, and behind them those that have not.
     var priority: UInt64
     private(set) var lastSent: HostTime?
     /// The time of the last answer, in lite mode of the peer's last check; nil before.
@@ -35,10 +35,11 @@ struct CheckedPair: Sendable {
     /// The seconds of a round trip: a shorter one is adopted at once, a longer one gradually, as queues are not part of the path.
     /// Nil before an answer.
     private(set) var roundTrip: Double?
-    /// The answers since the pair last failed.
+    /// The number of answers since the pair was last dead.
     private(set) var answers = 0
-    /// The checks since the last answer, and the time of the first of them.
+    /// The number of checks sent since the last answer.
     private(set) var unanswered = 0
+    /// The time of the first check sent since the last answer; nil if there is none.
     private(set) var unansweredSince: HostTime?
     /// True if the last check told the controlled peer to use this pair.
     private(set) var isNominated = false
@@ -68,7 +69,7 @@ struct CheckedPair: Sendable {
         self.roundTrip = roundTrip < known ? roundTrip : known + (roundTrip - known) / 8
     }
 
-    /// Notes the peer's check on this pair, by which a lite agent knows it.
+    /// Notes a check from the peer on this pair; only such checks tell a lite agent of pairs.
     mutating func checked(at: HostTime) { lastAnswer = at }
 
     /// The seconds within which a check should be answered.
@@ -79,23 +80,24 @@ struct CheckedPair: Sendable {
 
     func isSuspect(at: HostTime) -> Bool { suspectTime.map { $0 <= at } ?? false }
 
-    /// Returns true if the number of unanswered checks is no accident. One is not enough: a program that was suspended finds its
-    /// last check unanswered for long.
+    /// Returns true if four checks or more are unanswered, and the first of them is overdue. One is not enough: a program that
+    /// was suspended finds its last check unanswered for long.
     func isDead(at: HostTime) -> Bool { unanswered >= 4 && isSuspect(at: at) }
 
-    /// Returns true if it answered in the last rounds.
+    /// Returns true if the pair is not dead, and has answered within the last 10 s, the time of two calm rounds.
     func works(at: HostTime) -> Bool {
         guard let lastAnswer else { return false }
         return !isDead(at: at) && at.seconds(since: lastAnswer) < 2 * ICEAgent.calmInterval
     }
 
-    /// Returns true if it has answered since `other` was last known to work, and still works.
+    /// Returns true if this pair is not dead, and has answered since the first unanswered check of `other`.
     func outlives(_ other: CheckedPair, at: HostTime) -> Bool {
         guard let lastAnswer, let silent = other.unansweredSince else { return false }
         return lastAnswer > silent && !isDead(at: at)
     }
 
-    /// Returns true if its round trip is shorter than the other's by a third and a millisecond, which is worth a change.
+    /// Returns true if a change from `other` to this pair is worthwhile: both have answered at least three times, this pair is
+    /// not dead, and the round trip of `other` is longer than 1.5 times this one's plus a millisecond.
     func isClearlyFaster(than other: CheckedPair, at: HostTime) -> Bool {
         guard answers >= 3, other.answers >= 3, let roundTrip, let longer = other.roundTrip else { return false }
         return !isDead(at: at) && 1.5 * roundTrip + 0.001 < longer

@@ -3,9 +3,9 @@
 /// The last authentic requests, to recognize one that a third party sends again: MESSAGE-INTEGRITY does not cover the source
 /// address.
 struct ICEReplayWindow: Sendable {
-    /// The number of stored requests: minutes of a peer's.
+    /// The maximum number of stored requests: those that a peer sends in some minutes.
     static let capacity = 256
-    /// The maximum answers to one request: an agent may retransmit it as often (RFC 8489 §6.2.1).
+    /// The maximum number of times that one request is answered: an agent may send it as often (RFC 8489 §6.2.1).
     static let maximumRepeats = 7
 
     private struct Entry: Sendable {
@@ -19,7 +19,7 @@ struct ICEReplayWindow: Sendable {
 
     var count: Int { entries.count }
 
-    /// Returns true if the request is new, or retransmitted from its first source and not too often.
+    /// Returns true if the request is new, or repeated from the same source as at first and not too often.
     mutating func admits(_ id: STUNTransactionID, from source: SocketAddress) -> Bool {
         if let i = entries.firstIndex(where: { $0.id == id }) {
             entries[i].count += 1

@@ -2,13 +2,13 @@
 
 /// A kind of ICE agent (RFC 8445 §2.5).
 public enum ICEMode: Hashable, Sendable {
-    /// It sends checks and answers the peer's.
+    /// The agent sends checks and answers those of the peer.
     case full
-    /// It answers checks.
+    /// The agent answers checks and sends none.
     case lite
 }
 
-/// The side that decides on the pair to use (RFC 8445 §6.1.1): between full agents the one that offered.
+/// The local role in the choice of the pair to use (RFC 8445 §6.1.1): between full agents the offerer is controlling.
 public enum ICERole: Hashable, Sendable {
     /// The local side chooses.
     case controlling

@@ -5,13 +5,13 @@ extension SessionDescription {
     public struct ICE: Hashable, Sendable {
         /// `ice-ufrag` and `ice-pwd` of the media, or else of the session.
         public var credentials: ICECredentials
-        /// `ice-lite`: it answers checks and sends none.
+        /// `ice-lite`: true if the describing side answers checks and sends none.
         package var isLite: Bool
         /// `ice-options`, in the order written; `trickle` means that more candidates may follow.
         package var options: [String]
         /// The host candidates, in the order written. Other kinds are in ``SessionDescription/otherMediaAttributes``.
         public var candidates: [ICECandidate]
-        /// `end-of-candidates` (RFC 8840 §8.2): no more will follow.
+        /// `end-of-candidates` (RFC 8840 §8.2): true if no more candidates will follow.
         package var hasAllCandidates: Bool
 
         /// Creates the parameters of a side that describes all candidates at once.
@@ -26,12 +26,12 @@ extension SessionDescription {
             self.hasAllCandidates = hasAllCandidates
         }
 
-        /// The lines before the media's, without `a=`.
+        /// The ICE attributes of the session, without `a=`.
         var sessionAttributes: [String] {
             (isLite ? ["ice-lite"] : []) + (options.isEmpty ? [] : ["ice-options:" + options.joined(separator: " ")])
         }
 
-        /// The lines after `m=`, without `a=`.
+        /// The ICE attributes of the media, without `a=`.
         var mediaAttributes: [String] {
             ["ice-ufrag:\(credentials.usernameFragment)", "ice-pwd:\(credentials.password)"]
                 + candidates.map { "candidate:\($0)" } + (hasAllCandidates ? ["end-of-candidates"] : [])
@@ -39,14 +39,14 @@ extension SessionDescription {
     }
 }
 
-/// Collects the attributes of ``SessionDescription/ICE``.
+/// Collects the attributes of ``SessionDescription/ICE`` while a description is parsed.
 struct ICEAttributes {
-    private struct Names {
+    private struct CredentialTexts {
         var fragment: String?
         var password: String?
     }
-    private var session = Names()
-    private var media = Names()
+    private var session = CredentialTexts()
+    private var media = CredentialTexts()
     private var isLite = false
     private var options: [String] = []
     private var candidates: [ICECandidate] = []
@@ -74,7 +74,7 @@ struct ICEAttributes {
         return true
     }
 
-    /// Returns nil if the description has no attributes of ICE except options.
+    /// Returns the collected ICE parameters; nil if the description has no ICE credentials.
     func finish() throws(SDPError) -> SessionDescription.ICE? {
         guard let fragment = media.fragment ?? session.fragment else {
             guard media.password == nil, session.password == nil else { throw SDPError(.missing("a=ice-ufrag")) }

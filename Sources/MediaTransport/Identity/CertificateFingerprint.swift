@@ -6,13 +6,13 @@ public struct CertificateFingerprint: Hashable, Sendable {
 
     init(_ digest: SHA256Digest) { self.digest = digest }
 
-    /// Creates a fingerprint; nil unless there are 32 bytes.
+    /// Creates a fingerprint from its bytes; nil unless there are 32.
     package init?(bytes: [UInt8]) {
         guard let digest = SHA256Digest(bytes: bytes) else { return nil }
         self.digest = digest
     }
 
-    /// Computes the fingerprint of a certificate.
+    /// Computes the fingerprint of a certificate in DER.
     package init(ofCertificateDER der: [UInt8]) { digest = SHA256Digest(of: der) }
 
     /// Reads the value of `a=fingerprint`: `sha-256 AB:CD:…`; nil for another hash function or invalid text. Case-insensitive.
@@ -24,13 +24,13 @@ public struct CertificateFingerprint: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// The 32 bytes.
+    /// The fingerprint's 32 bytes.
     public var bytes: [UInt8] { digest.bytes }
     /// The value of `a=fingerprint`: `sha-256 AB:CD:…`.
     package var attribute: String { "sha-256 \(digest.hex(uppercase: true, separator: ":"))" }
 }
 
 extension CertificateFingerprint: CustomStringConvertible {
-    /// ``attribute``.
+    /// The same text as ``attribute``.
     public var description: String { attribute }
 }

@@ -3,17 +3,17 @@
 import CEarshotOpenSSL
 
 extension CertificateHandle {
-    private static let day: Int64 = 86_400
+    private static let secondsPerDay: Int64 = 86_400
 
     /// Creates a self-signed certificate (RFC 5280): valid from a day before `date`, for clocks that differ, to 397 days after,
     /// as browsers reject 398 or more. Its serial number is random.
-    /// - Parameter date: seconds since 1970.
+    /// - Parameter date: the current time in seconds since 1970.
     static func issue(
         for key: KeyHandle, hostNames: [String], addresses: [IPAddress], at date: Int64
     ) throws(IdentityError) -> CertificateHandle {
         guard let pointer = unsafe X509_new() else { throw .system(OpenSSL.takeReason()) }
         do throws(IdentityError) {
-            unsafe try name(pointer)
+            unsafe try setSerialAndNames(pointer)
             unsafe try setDates(pointer, date)
             guard unsafe X509_set_pubkey(pointer, key.pointer) == 1 else { throw .system(OpenSSL.takeReason()) }
             unsafe try add(pointer, NID_basic_constraints, "critical,CA:FALSE")
@@ -28,14 +28,14 @@ extension CertificateHandle {
         return unsafe try CertificateHandle(taking: pointer)
     }
 
-    private static func name(_ certificate: OpaquePointer) throws(IdentityError) {
+    private static func setSerialAndNames(_ certificate: OpaquePointer) throws(IdentityError) {
         var serial = [UInt8](repeating: 0, count: 16)
         let name = unsafe X509_get_subject_name(certificate)
         guard unsafe RAND_bytes(&serial, 16) == 1, unsafe X509_set_version(certificate, CLong(X509_VERSION_3)) == 1
         else {
             throw .system(OpenSSL.takeReason())
         }
-        serial[0] = serial[0] & 0x7F | 0x40  // positive, and of one length
+        serial[0] = serial[0] & 0x7F | 0x40  // positive, and always 16 bytes long
         let number = unsafe BN_bin2bn(serial, 16, nil)
         defer { unsafe BN_free(number) }
         guard unsafe BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nil,
@@ -46,9 +46,9 @@ extension CertificateHandle {
 
     private static func setDates(_ certificate: OpaquePointer, _ date: Int64) throws(IdentityError) {
         // A certificate's years have four digits; OpenSSL counts leap years in integers that overflow.
-        guard (-day * 365...day * 365 * 7_000).contains(date),
-            unsafe ASN1_TIME_set(X509_getm_notBefore(certificate), Int(date - day)) != nil,
-            unsafe ASN1_TIME_set(X509_getm_notAfter(certificate), Int(date + 397 * day)) != nil
+        guard (-secondsPerDay * 365...secondsPerDay * 365 * 7_000).contains(date),
+            unsafe ASN1_TIME_set(X509_getm_notBefore(certificate), Int(date - secondsPerDay)) != nil,
+            unsafe ASN1_TIME_set(X509_getm_notAfter(certificate), Int(date + 397 * secondsPerDay)) != nil
         else { throw .badDate(date) }
     }
 
@@ -60,7 +60,8 @@ extension CertificateHandle {
         }
     }
 
-    /// Adds names and addresses (§4.2.1.6), each once, field by field, so that no name can inject another field.
+    /// Adds host names and addresses (RFC 5280 §4.2.1.6), each once. Each is a separate field, so that no name can inject another
+    /// field.
     private static func addNames(
         _ certificate: OpaquePointer, _ hostNames: [String], _ addresses: [IPAddress]
     ) throws(IdentityError) {
@@ -95,7 +96,8 @@ extension CertificateHandle {
         }
     }
 
-    /// Returns true for letters, digits, hyphens, underscores and dots (RFC 1123 §2.1, and common use).
+    /// Returns true if a name has 1 to 253 bytes, all letters, digits, hyphens, underscores and dots (RFC 1123 §2.1, and common
+    /// use).
     private static func isHostName(_ name: String) -> Bool {
         (1...253).contains(name.utf8.count)
             && name.utf8.allSatisfy { byte in
@@ -110,7 +112,7 @@ extension CertificateHandle {
 }
 
 extension IPAddress {
-    /// The 4 or 16 bytes in network order, without the scope.
+    /// The address's 4 or 16 bytes in network order, without the scope.
     fileprivate var networkBytes: [UInt8] {
         switch self {
         case .v4(let bits): unsafe withUnsafeBytes(of: bits.bigEndian) { unsafe Array($0) }

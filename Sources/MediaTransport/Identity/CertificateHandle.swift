@@ -32,9 +32,9 @@ import CEarshotOpenSSL
     convenience init(der: [UInt8]) throws(IdentityError) {
         guard !der.isEmpty else { throw .notACertificate }
         let (pointer, used) = unsafe der.withUnsafeBufferPointer { bytes in
-            var at = bytes.baseAddress
-            let pointer = unsafe d2i_X509(nil, &at, bytes.count)
-            return unsafe (pointer, at.map { unsafe $0 - bytes.baseAddress! } ?? 0)
+            var end = bytes.baseAddress
+            let pointer = unsafe d2i_X509(nil, &end, bytes.count)
+            return unsafe (pointer, end.map { unsafe $0 - bytes.baseAddress! } ?? 0)
         }
         ERR_clear_error()
         guard let pointer = unsafe pointer else { throw .notACertificate }
@@ -49,7 +49,7 @@ import CEarshotOpenSSL
         return text
     }
 
-    /// The public key of the certificate.
+    /// The certificate's public key as SubjectPublicKeyInfo in DER; empty if OpenSSL cannot read it.
     var spki: [UInt8] { unsafe Self.spki(of: pointer) ?? [] }
 
     static func spki(of certificate: OpaquePointer) -> [UInt8]? {
@@ -57,7 +57,7 @@ import CEarshotOpenSSL
         return unsafe OpenSSL.encoded { unsafe i2d_X509_PUBKEY(key, $0) }
     }
 
-    /// Throws unless the certificate is about `key` and signed by it.
+    /// Throws unless the certificate contains the public half of `key` and was signed with `key`.
     func requireSignature(by key: KeyHandle) throws(IdentityError) {
         defer { ERR_clear_error() }
         guard unsafe X509_check_private_key(pointer, key.pointer) == 1 else { throw .otherKeysCertificate }

@@ -11,7 +11,7 @@ public final class Identity: Sendable {
     /// The public key.
     public let publicKey: PublicKey
 
-    /// The maximum names and addresses in a certificate.
+    /// The maximum number of names and addresses, taken together, in a certificate.
     package static let maximumNames = 64
 
     init(key: KeyHandle, certificate: CertificateHandle) throws(IdentityError) {
@@ -35,7 +35,7 @@ public final class Identity: Sendable {
             certificate: .issue(for: key, hostNames: hostNames, addresses: addresses, at: date))
     }
 
-    /// Reads ``privateKeyPEM`` and ``certificatePEM``. Does not check dates.
+    /// Reads an identity from its ``privateKeyPEM`` and ``certificatePEM``. Does not check the certificate's dates.
     public convenience init(privateKeyPEM: String, certificatePEM: String) throws(IdentityError) {
         let key = try KeyHandle(privateKeyPEM: privateKeyPEM)
         let certificate = try CertificateHandle(pem: certificatePEM)
@@ -43,7 +43,8 @@ public final class Identity: Sendable {
         try self.init(key: key, certificate: certificate)
     }
 
-    /// Returns the same key with a certificate for other names and another date; see ``generate(hostNames:addresses:at:)``.
+    /// Returns the identity with the same key and a new certificate, for other names and another date; see
+    /// ``generate(hostNames:addresses:at:)``.
     package func reissued(
         hostNames: [String] = [], addresses: [IPAddress] = [], at date: Int64
     ) throws(IdentityError) -> Identity {
@@ -58,27 +59,27 @@ public final class Identity: Sendable {
     public var certificatePEM: String { certificate.pem }
     /// The certificate in DER.
     public var certificateDER: [UInt8] { certificate.der }
-    /// The fingerprint to pin.
+    /// The fingerprint of the public key, which peers pin.
     public var fingerprint: KeyFingerprint { publicKey.fingerprint }
-    /// The fingerprint for session descriptions.
+    /// The fingerprint of the certificate, for session descriptions.
     public var certificateFingerprint: CertificateFingerprint {
         CertificateFingerprint(ofCertificateDER: certificate.der)
     }
 
-    /// Returns a signature of these bytes: ECDSA with SHA-256, in DER; it differs each time.
+    /// Returns a signature of these bytes: ECDSA with SHA-256, in DER. Each signature of the same bytes is different.
     public func sign(_ message: [UInt8]) -> [UInt8] { key.sign(message) }
 
-    /// Passes the pointers to OpenSSL, which retains them; valid during the call.
+    /// Passes OpenSSL's pointers to the certificate and the key to `body`; they are valid during the call.
     func withHandles<R>(_ body: (_ certificate: OpaquePointer, _ key: OpaquePointer) -> R) -> R {
         withExtendedLifetime(self) { unsafe body(certificate.pointer, key.pointer) }
     }
 }
 
 extension Identity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The fingerprint.
+    /// The public key's fingerprint, without the private key.
     public var description: String { "identity \(fingerprint)" }
-    /// The fingerprint.
+    /// The public key's fingerprint, without the private key.
     public var debugDescription: String { description }
-    /// The fingerprint, for `dump`.
+    /// The public key's fingerprint, for `dump`.
     public var customMirror: Mirror { Mirror(self, children: ["fingerprint": fingerprint.hex]) }
 }

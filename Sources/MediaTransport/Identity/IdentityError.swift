@@ -20,11 +20,11 @@ public enum IdentityError: Error, Hashable, Sendable, CustomStringConvertible {
     case badSignature
     /// The name is not allowed in a certificate.
     case badHostName(String)
-    /// There are more names and addresses than ``Identity/maximumNames``.
+    /// There are more names and addresses than ``Identity/maximumNames``; the value is their number.
     case tooManyNames(Int)
-    /// The date, in seconds since 1970, is not possible in a certificate.
+    /// The date is not possible in a certificate; the value is in seconds since 1970.
     case badDate(Int64)
-    /// Another error of OpenSSL.
+    /// Another error of OpenSSL; the value is OpenSSL's text.
     case system(String)
 
     /// One sentence that says what happened.

@@ -6,12 +6,12 @@
 public struct KeyFingerprint: Hashable, Sendable {
     private let digest: SHA256Digest
 
-    /// The bytes of a fingerprint.
+    /// The number of bytes in a fingerprint.
     package static let size = SHA256Digest.size
 
     init(_ digest: SHA256Digest) { self.digest = digest }
 
-    /// Creates a fingerprint; nil unless there are 32 bytes.
+    /// Creates a fingerprint from its bytes; nil unless there are 32.
     public init?(bytes: [UInt8]) {
         guard let digest = SHA256Digest(bytes: bytes) else { return nil }
         self.digest = digest
@@ -23,14 +23,14 @@ public struct KeyFingerprint: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// The 32 bytes.
+    /// The fingerprint's 32 bytes.
     public var bytes: [UInt8] { digest.bytes }
-    /// 64 hexadecimal digits, lower case.
+    /// The fingerprint as 64 hexadecimal digits, lower case.
     public var hex: String { digest.hex() }
 }
 
 extension KeyFingerprint: CustomStringConvertible {
-    /// For people to compare: the first 16 digits in groups of four, `1a2b 3c4d 5e6f 7a8b`.
+    /// The first 16 hexadecimal digits in groups of four, for people to compare: `1a2b 3c4d 5e6f 7a8b`.
     public var description: String {
         let digits = Array(hex.prefix(16))
         return stride(from: 0, to: 16, by: 4).map { String(digits[$0..<$0 + 4]) }.joined(separator: " ")
@@ -38,7 +38,7 @@ extension KeyFingerprint: CustomStringConvertible {
 }
 
 extension KeyFingerprint: Codable {
-    /// Reads ``hex``.
+    /// Reads a fingerprint that was written as ``hex``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let fingerprint = KeyFingerprint(hex: try container.decode(String.self)) else {
@@ -48,7 +48,7 @@ extension KeyFingerprint: Codable {
         self = fingerprint
     }
 
-    /// Writes ``hex``.
+    /// Writes the fingerprint as ``hex``.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(hex)

@@ -37,13 +37,13 @@ import CEarshotOpenSSL
         try requireHalvesThatMatch()
     }
 
-    /// Reads a public key from DER, without trailing bytes.
+    /// Reads a public key from SubjectPublicKeyInfo in DER, without trailing bytes.
     convenience init(spki: [UInt8]) throws(IdentityError) {
         guard !spki.isEmpty else { throw .notAPublicKey }
         let (pointer, used) = unsafe spki.withUnsafeBufferPointer { bytes in
-            var at = bytes.baseAddress
-            let pointer = unsafe d2i_PUBKEY(nil, &at, bytes.count)
-            return unsafe (pointer, at.map { unsafe $0 - bytes.baseAddress! } ?? 0)
+            var end = bytes.baseAddress
+            let pointer = unsafe d2i_PUBKEY(nil, &end, bytes.count)
+            return unsafe (pointer, end.map { unsafe $0 - bytes.baseAddress! } ?? 0)
         }
         ERR_clear_error()
         guard let pointer = unsafe pointer else { throw .notAPublicKey }
@@ -76,8 +76,8 @@ import CEarshotOpenSSL
         guard matches else { throw .damagedKey }
     }
 
-    /// The pair as PKCS #8, without a passphrase.
-    /// - Precondition: it is a pair.
+    /// The key pair as PKCS #8 in PEM, without a passphrase.
+    /// - Precondition: the handle has a private key.
     var privateKeyPEM: String {
         guard
             let text = unsafe OpenSSL.text({ unsafe PEM_write_bio_PKCS8PrivateKey($0, pointer, nil, nil, 0, nil, nil) })
@@ -87,7 +87,7 @@ import CEarshotOpenSSL
         return text
     }
 
-    /// - Precondition: it is a pair.
+    /// - Precondition: the handle has a private key.
     func sign(_ message: [UInt8]) -> [UInt8] {
         let context = unsafe EVP_MD_CTX_new()
         defer { unsafe EVP_MD_CTX_free(context) }

@@ -11,7 +11,7 @@ enum OpenSSL {
         return unsafe ERR_reason_error_string(code).map { unsafe String(cString: $0) } ?? "no reason given"
     }
 
-    /// Returns the output of an `i2d` function, after asking for its size.
+    /// Returns the output of one of OpenSSL's `i2d` functions, after asking for the output's size; nil if that fails.
     static func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> CInt) -> [UInt8]? {
         let size = write(nil)
         guard size > 0 else { return nil }
@@ -32,7 +32,7 @@ enum OpenSSL {
         return unsafe String(decoding: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
 
-    /// Passes text to a `PEM_read_bio` function.
+    /// Passes text to a `PEM_read_bio` function and returns the function's result; nil if that fails.
     static func reading<R>(_ text: String, _ read: (OpaquePointer) -> R?) -> R? {
         var text = text
         return text.withUTF8 { bytes in

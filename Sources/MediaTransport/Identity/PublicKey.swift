@@ -7,7 +7,7 @@ public struct PublicKey: Hashable, Sendable {
     /// The key as SubjectPublicKeyInfo in DER (RFC 5280 §4.1).
     public let spki: [UInt8]
 
-    /// Reads a key.
+    /// Reads a key from SubjectPublicKeyInfo in DER.
     public init(spki: [UInt8]) throws(IdentityError) {
         let key = try KeyHandle(spki: spki)
         try key.requireP256()
@@ -30,6 +30,6 @@ public struct PublicKey: Hashable, Sendable {
 }
 
 extension PublicKey: CustomStringConvertible {
-    /// The fingerprint.
+    /// The fingerprint of the key, as text.
     public var description: String { fingerprint.description }
 }

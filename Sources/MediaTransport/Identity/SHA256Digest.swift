@@ -2,12 +2,12 @@
 
 import CEarshotOpenSSL
 
-/// The 32 bytes of a SHA-256 (FIPS 180-4): both kinds of fingerprint, and the identity of a file.
+/// The 32 bytes of a SHA-256 (FIPS 180-4), for fingerprints of keys and certificates and for the identity of a file.
 public struct SHA256Digest: Hashable, Sendable {
-    /// The bytes of a digest.
+    /// The number of bytes in a digest.
     public static let size = 32
 
-    /// The 32 bytes.
+    /// The digest's 32 bytes.
     public let bytes: [UInt8]
 
     /// Computes the digest of these bytes.
@@ -27,10 +27,11 @@ public struct SHA256Digest: Hashable, Sendable {
     /// Reads 64 hexadecimal digits in either case; nil for anything else.
     package init?(hex: String) { self.init(hex: hex, separator: nil) }
 
-    /// 64 hexadecimal digits, lower case.
+    /// The digest as 64 hexadecimal digits, lower case.
     public var hex: String { hex() }
 
-    /// Reads hexadecimal digits, upper or lower case, with `separator` between bytes; nil for none.
+    /// Reads 64 hexadecimal digits in either case; nil for anything else.
+    /// - Parameter separator: the character between the digits of two bytes; nil if there is none.
     init?(hex text: some StringProtocol, separator: UInt8?) {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
@@ -56,7 +57,7 @@ public struct SHA256Digest: Hashable, Sendable {
         }
     }
 
-    /// Returns 64 hexadecimal digits, with a separator between bytes.
+    /// Returns the digest as 64 hexadecimal digits, with a separator between the digits of two bytes.
     func hex(uppercase: Bool = false, separator: String = "") -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: uppercase) }.joined(separator: separator)
     }

@@ -2,7 +2,7 @@
 
 import CEarshotOpenSSL
 
-/// Computes a SHA-256 in pieces. For one task at a time.
+/// Computes the SHA-256 of input that comes in pieces. For one task at a time.
 @safe package struct SHA256Hasher: ~Copyable {
     private let context: OpaquePointer
 
@@ -16,12 +16,12 @@ import CEarshotOpenSSL
 
     deinit { unsafe EVP_MD_CTX_free(context) }
 
-    /// Adds input.
+    /// Adds bytes to the input.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         unsafe precondition(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1)
     }
 
-    /// Returns the digest of all input, and starts again.
+    /// Returns the digest of all input so far, and starts again without input.
     package mutating func finish() -> SHA256Digest {
         var bytes = [UInt8](repeating: 0, count: SHA256Digest.size)
         unsafe precondition(EVP_DigestFinal_ex(context, &bytes, nil) == 1)

@@ -28,14 +28,14 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         self = .v6(UInt128(v6), scope: scope)
     }
 
-    /// 127.0.0.1.
+    /// The IPv4 loopback address, 127.0.0.1.
     public static let loopback = IPAddress.v4(0x7F00_0001)
-    /// ::1.
+    /// The IPv6 loopback address, ::1.
     package static let loopbackV6 = IPAddress.v6(1, scope: 0)
     /// 0.0.0.0: every IPv4 address of this machine.
     package static let any = IPAddress.v4(0)
 
-    /// Returns true if packets to it stay on this machine: 127.0.0.0/8, ::1, and the former mapped into IPv6.
+    /// Returns true if packets to the address stay on this machine: 127.0.0.0/8, ::1, and 127.0.0.0/8 mapped into IPv6.
     public var isLoopback: Bool {
         switch self {
         case .v4(let bits): bits >> 24 == 127
@@ -43,7 +43,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns true if it stands for every address: 0.0.0.0 or ::.
+    /// Returns true if the address stands for every address of a machine: 0.0.0.0 or ::.
     public var isUnspecified: Bool {
         switch self {
         case .v4(let bits): bits == 0
@@ -51,7 +51,7 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns true if it is an IPv6 address.
+    /// Returns true if this is an IPv6 address.
     package var isV6: Bool {
         if case .v6 = self { true } else { false }
     }

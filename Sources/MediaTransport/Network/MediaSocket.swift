@@ -5,7 +5,7 @@ import Glibc
 /// The process's UDP socket for all peers: unconnected, of both families if the machine has both. It reports and selects the
 /// local address of each datagram. Neither sending nor receiving allocates or waits.
 ///
-/// It receives datagrams from anyone; ICE and SRTP verify the sender. One thread sends and one receives, or the same.
+/// It receives datagrams from anyone; ICE and SRTP verify the sender. One thread may send while another receives.
 package struct MediaSocket: ~Copyable, Sendable {
     /// The descriptor for `poll`; do not close it.
     package var fileDescriptor: CInt { descriptor.number }
@@ -14,8 +14,8 @@ package struct MediaSocket: ~Copyable, Sendable {
 
     private let descriptor: Descriptor
 
-    /// Closes itself. A separate type, since swiftc 6.3.1 misaligns the stack in the `deinit` of a type with a UInt128 in debug
-    /// builds.
+    /// A socket's descriptor that closes itself. A separate type, since swiftc 6.3.1 misaligns the stack in the `deinit` of a
+    /// type with a UInt128 in debug builds.
     @usableFromInline struct Descriptor: ~Copyable, Sendable {
         let number: CInt
         deinit { close(number) }
@@ -66,7 +66,7 @@ package struct MediaSocket: ~Copyable, Sendable {
         return (fd, local)
     }
 
-    /// Sets an option. Errors are ignored: the call works without it.
+    /// Sets an option of the socket. Errors are ignored, because media flows without the option too.
     private static func set(_ fd: CInt, _ level: CInt, _ option: CInt, _ value: CInt) {
         var value = value
         _ = unsafe setsockopt(fd, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
@@ -78,10 +78,10 @@ package struct MediaSocket: ~Copyable, Sendable {
     ///   - interface: the number of the outgoing interface, whatever the routes say; 0 follows the routes, or the scope of a
     ///     link-local address.
     /// - Returns: false if the kernel has no room; the datagram is then dropped, as a network might.
-    /// - Throws: ``UDPSocketError/addressNotAvailable(_:)`` if `local` is not an address of this machine (the kernel reports
-    ///   ``UDPSocketError/unreachable(_:)`` for IPv4); ``UDPSocketError/permissionDenied(_:)`` (a firewall);
-    ///   ``UDPSocketError/tooLarge``. The socket stays usable. A closed port at the peer is not reported, because the socket is
-    ///   unconnected.
+    /// - Throws: ``UDPSocketError/addressNotAvailable(_:)`` if `local` is not an address of this machine (for IPv4 the kernel
+    ///   reports ``UDPSocketError/unreachable(_:)``); ``UDPSocketError/unreachable(_:)`` without a route;
+    ///   ``UDPSocketError/permissionDenied(_:)`` (a firewall); ``UDPSocketError/tooLarge``. The socket stays usable. A closed
+    ///   port at the peer is not reported, because the socket is unconnected.
     @discardableResult
     package func send(
         _ datagram: UnsafeRawBufferPointer, to peer: SocketAddress, from local: IPAddress? = nil, interface: UInt32 = 0
@@ -159,7 +159,7 @@ package struct MediaSocket: ~Copyable, Sendable {
             case EAGAIN: return nil
             default: throw UDPSocketError(code, reaching: nil)
             }
-            guard let source else { continue }  // of no family that the socket has
+            guard let source else { continue }  // not an IP address
             return ReceivedDatagram(
                 size: count, isTruncated: count > buffer.count,
                 source: SocketAddress(source.address.unmapped, port: source.port),
@@ -170,14 +170,14 @@ package struct MediaSocket: ~Copyable, Sendable {
 
 /// A datagram from ``MediaSocket/receive(into:)``.
 package struct ReceivedDatagram: Hashable, Sendable {
-    /// The datagram's size in bytes, also beyond the buffer; may be 0.
+    /// The datagram's full size in bytes, even if the buffer was smaller; may be 0.
     package var size: Int
-    /// True if it was larger than the buffer and was cut.
+    /// True if the datagram was larger than the buffer and was cut.
     package var isTruncated: Bool
-    /// The sender's address as the network reports it. IPv4 is IPv4, also on a socket of both families.
+    /// The sender's address as the network reports it. An IPv4 sender has an IPv4 address even on a socket of both families.
     package var source: SocketAddress
-    /// The local address that it reached; a link-local one with its scope.
+    /// The local address that the datagram reached; an IPv6 link-local one has its scope.
     package var local: IPAddress
-    /// The number of the interface on which it arrived.
+    /// The number of the interface on which the datagram arrived; 0 if unknown.
     package var interface: UInt32
 }

@@ -7,29 +7,29 @@ enum NetlinkMessage: Hashable {
     case linkGone(index: UInt32)
     case address(LinkAddress)
     case addressGone(LinkAddress)
-    /// The end of a multi-part answer.
+    /// The end of an answer of several messages, such as a list.
     case done
-    /// A refused request with an `errno`; 0 for an acknowledged one.
+    /// The kernel refused a request with this `errno`; 0 if it acknowledged the request.
     case error(Int32)
-    /// Another message, or of a family other than IP.
+    /// Any other message: of another type or address family, or with invalid content.
     case other
 }
 
 /// A network interface, as the kernel describes it.
 struct NetworkLink: Hashable {
     var index: UInt32
-    /// At most 15 bytes.
+    /// The interface's name, such as `eth0`; at most 15 bytes.
     var name: String
-    /// `ARPHRD_…`: the kind of hardware.
+    /// The kind of hardware, one of the kernel's numbers `ARPHRD_…`.
     var hardware: UInt16
-    /// `IFF_…`.
+    /// The interface's flags, the kernel's bits `IFF_…`.
     var flags: UInt32
     /// The kind of a virtual interface: `wireguard`, `tun`, `bridge`; empty for hardware.
     var driver: String
 
     var isLoopback: Bool { flags & 0x8 != 0 }
     var isPointToPoint: Bool { flags & 0x10 != 0 }
-    /// Returns true if it is up and has a carrier: `IFF_UP`, `IFF_RUNNING`.
+    /// Returns true if the interface is up and has a carrier: `IFF_UP`, `IFF_RUNNING`.
     var isRunning: Bool { flags & 0x41 == 0x41 }
 }
 
@@ -40,13 +40,13 @@ struct LinkAddress: Hashable {
     /// The address, with the interface as its scope if it is link-local.
     var address: IPAddress
     var prefixLength: UInt8
-    /// `IFA_F_…`.
+    /// The address's flags, the kernel's bits `IFA_F_…`.
     var flags: UInt32
 
-    /// Returns true if duplicate address detection has not finished or has failed: nothing can be sent from it.
+    /// Returns true if duplicate address detection has not finished or has failed: nothing can be sent from the address.
     var isTentative: Bool { flags & (0x40 | 0x08) != 0 }
     var isDeprecated: Bool { flags & 0x20 != 0 }
-    /// Returns true if it is a temporary address for privacy (RFC 8981). IPv4 has the same bit for a second address.
+    /// Returns true if this is a temporary IPv6 address for privacy (RFC 8981). On IPv4 the same bit marks a secondary address.
     var isTemporary: Bool { flags & 0x01 != 0 && address.isV6 }
 }
 
@@ -112,17 +112,17 @@ extension LinkAddress {
         flags = UInt32(body.byte(2))
         index = body.native32(4)
         var local: IPAddress?
-        var other: IPAddress?  // of a point-to-point interface, the remote address
+        var prefixAddress: IPAddress?  // the remote address if the interface is point-to-point
         var wideFlags: UInt32?
         NetlinkAttributes(body, from: 8).forEach { type, value in
             switch type {
-            case 1: other = IPAddress(family: family, value)  // IFA_ADDRESS
+            case 1: prefixAddress = IPAddress(family: family, value)  // IFA_ADDRESS
             case 2: local = IPAddress(family: family, value)  // IFA_LOCAL
             case 8: if value.byteCount == 4 { wideFlags = value.native32(0) }  // IFA_FLAGS
             default: break
             }
         }
-        guard let address = local ?? other, index > 0, index <= UInt32(Int32.max),
+        guard let address = local ?? prefixAddress, index > 0, index <= UInt32(Int32.max),
             prefixLength <= (address.isV6 ? 128 : 32)
         else { return nil }
         self.address = address.scoped(to: index)
@@ -141,7 +141,7 @@ extension IPAddress {
     }
 }
 
-/// A sequence of attributes: size, type, value, each at a multiple of four.
+/// A sequence of netlink attributes: each has a size, a type and a value, and begins at a multiple of four bytes.
 private struct NetlinkAttributes: ~Escapable {
     let bytes: RawSpan
 
@@ -155,7 +155,7 @@ private struct NetlinkAttributes: ~Escapable {
         while bytes.byteCount - offset >= 4 {
             let size = Int(bytes.native16(offset))
             guard size >= 4, size <= bytes.byteCount - offset else { return }
-            // The two highest bits describe the value's encoding.
+            // The two highest bits of the type's field are flags on the value's encoding.
             body(
                 bytes.native16(offset + 2) & 0x3FFF,
                 bytes.extracting(offset + 4..<(offset + size)))
@@ -165,7 +165,7 @@ private struct NetlinkAttributes: ~Escapable {
 }
 
 extension RawSpan {
-    /// The text up to its first zero, at most 32 bytes.
+    /// The text before the first zero byte, at most 32 bytes long.
     fileprivate var name: String {
         var end = 0
         while end < min(byteCount, 32), byte(end) != 0 { end += 1 }

@@ -2,14 +2,14 @@
 
 import Glibc
 
-/// A non-blocking rtnetlink socket: the kernel's answers and notifications.
+/// A non-blocking rtnetlink socket, which receives the kernel's answers and notifications about links and addresses.
 struct NetlinkSocket: ~Copyable, Sendable {
     let fileDescriptor: CInt
 
-    /// The groups of notifications: `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV6_IFADDR`.
+    /// The groups of notifications about links and addresses: `RTMGRP_LINK`, `RTMGRP_IPV4_IFADDR`, `RTMGRP_IPV6_IFADDR`.
     static let changeGroups: UInt32 = 0x1 | 0x10 | 0x100
 
-    /// The list to request: `RTM_GETLINK`, `RTM_GETADDR`.
+    /// A list to request from the kernel: `RTM_GETLINK` or `RTM_GETADDR`.
     enum List: UInt16 {
         case links = 18
         case addresses = 22
@@ -42,9 +42,9 @@ struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Requests a whole list.
+    /// Requests a whole list from the kernel; ``receive(into:)`` then returns it.
     func request(_ list: List) throws(NetworkError) {
-        // An nlmsghdr, and an rtgenmsg of any family.
+        // The request is an nlmsghdr and an rtgenmsg, which asks for all address families.
         var request = InlineArray<5, UInt32>(repeating: 0)
         let flags: UInt16 = 0x1 | 0x300  // NLM_F_REQUEST, NLM_F_DUMP
         let fd = fileDescriptor
@@ -60,7 +60,7 @@ struct NetlinkSocket: ~Copyable, Sendable {
     /// The result of a read.
     enum Next {
         case messages([NetlinkMessage], isInterrupted: Bool)
-        /// Notifications were lost: there were more than the socket holds.
+        /// Messages were lost: more arrived than the socket holds, or a datagram was larger than the buffer.
         case lost
         case nothing
     }
@@ -84,7 +84,7 @@ struct NetlinkSocket: ~Copyable, Sendable {
                 case let code: throw NetworkError(code: code)
                 }
             }
-            // Only the kernel has port 0.
+            // Only the kernel has port 0; datagrams from other senders are dropped.
             guard unsafe withUnsafeBytes(of: sender, { unsafe $0.load(fromByteOffset: 4, as: UInt32.self) }) == 0 else {
                 continue
             }
@@ -97,9 +97,9 @@ struct NetlinkSocket: ~Copyable, Sendable {
     }
 }
 
-/// The kernel refused to list this machine's addresses.
+/// The kernel's list of this machine's addresses could not be read.
 public struct NetworkError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// An `errno`.
+    /// The reason as an `errno`.
     public let code: CInt
 
     init(code: CInt) { self.code = code }

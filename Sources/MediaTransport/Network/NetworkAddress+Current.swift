@@ -4,15 +4,15 @@ import Glibc
 
 extension NetworkAddress {
     /// Returns the addresses at which peers may reach this machine now, the most useful first: wired before wireless before VPNs,
-    /// link-local ones last. Leaves out interfaces that are down or without a cable, and tentative addresses. Asks the kernel,
-    /// which takes some 0.1 ms; never waits.
+    /// then link-local ones, and deprecated ones and loopback last. Leaves out interfaces that are down or without a cable, and
+    /// tentative addresses. Asks the kernel, which takes some 0.1 ms; never waits.
     /// - Parameter includingLoopback: true to include loopback although there are others. If there are no others it is always
     ///   included.
     public static func current(includingLoopback: Bool = false) throws(NetworkError) -> [NetworkAddress] {
         let socket = try NetlinkSocket()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 8)
         defer { unsafe buffer.deallocate() }
-        // A list that changed during the dump may be incomplete; notifications follow anyway.
+        // A list that changes while the kernel dumps it may be incomplete, so it is requested again.
         for _ in 0..<8 {
             var table = NetworkTable()
             let links = unsafe try socket.gather(.links, into: &table, buffer)
@@ -31,8 +31,8 @@ extension NetworkAddress {
 }
 
 extension NetlinkSocket {
-    /// Reads a whole list into a table.
-    /// - Returns: false if the list changed meanwhile.
+    /// Requests a list from the kernel and reads it into a table.
+    /// - Returns: false if the list may be incomplete, because it changed meanwhile or messages were lost.
     fileprivate func gather(
         _ list: List, into table: inout NetworkTable, _ buffer: UnsafeMutableRawBufferPointer
     ) throws(NetworkError) -> Bool {

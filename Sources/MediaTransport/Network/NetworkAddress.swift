@@ -4,16 +4,16 @@
 public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address, with the interface as its scope if it is IPv6 link-local.
     public var address: IPAddress
-    /// The bits of the network's prefix; 0 to 128.
+    /// The length of the network's prefix in bits; 0 to 128.
     public var prefixLength: Int
-    /// The interface with the address.
+    /// The interface that has the address.
     public var interface: NetworkInterface
     /// True if the address is temporary, for privacy (RFC 8981).
     public var isTemporary: Bool
     /// True if existing connections may continue but new ones should not use it (RFC 4862).
     public var isDeprecated: Bool
 
-    /// The address as `ip address` writes it: `192.168.1.5/24 on eth0`.
+    /// The address, its prefix length and its interface: `192.168.1.5/24 on eth0`.
     public var description: String { "\(address)/\(prefixLength) on \(interface.name)" }
 }
 
@@ -26,22 +26,22 @@ public struct NetworkInterface: Hashable, Sendable {
         case wireless
         /// A VPN, or a modem.
         case pointToPoint
-        /// Only within this machine.
+        /// The loopback interface, which exists only within this machine.
         case loopback
 
-        /// In the order of preference.
+        /// Returns true if `a` is preferred to `b`.
         public static func < (a: Kind, b: Kind) -> Bool { a.rawValue < b.rawValue }
     }
 
     /// The kernel's number, which is the scope of link-local addresses.
     public var index: UInt32
-    /// `eth0`, `wlp2s0`…
+    /// The interface's name: `eth0`, `wlp2s0`…
     public var name: String
-    /// Wired, wireless…
+    /// The interface's medium: wired, wireless…
     public var kind: Kind
 }
 
-/// The kernel's links and addresses, collected from its answers.
+/// The links and addresses of this machine, collected from the kernel's answers.
 struct NetworkTable {
     private var links: [UInt32: NetworkLink] = [:]
     private var addresses: Set<LinkAddress> = []
@@ -51,12 +51,12 @@ struct NetworkTable {
         switch message {
         case .link(let link): links[link.index] = link
         case .address(let address): addresses.insert(address)
-        case .linkGone, .addressGone, .done, .error, .other: break  // news; what is there is asked for as a whole
+        case .linkGone, .addressGone, .done, .error, .other: break  // no part of a list; lists are read as a whole
         }
     }
 
-    /// Returns the addresses at which this machine can be reached, the most useful first: wired before wireless before VPNs,
-    /// link-local ones last.
+    /// Returns the addresses at which this machine can be reached, the most useful first: wired before wireless before VPNs, then
+    /// link-local ones, and deprecated ones and loopback last.
     /// - Parameters:
     ///   - includingLoopback: true to include loopback although there are others. If there are no others it is always included.
     ///   - isWireless: returns true for the name of a wireless interface.

@@ -16,9 +16,9 @@ package struct NetworkMonitor: ~Copyable, Sendable {
     private let includesLoopback: Bool
     private var change = NetworkChange()
 
-    /// Starts listening.
+    /// Reads the addresses, and starts to listen to the kernel's notifications.
     package init(includingLoopback: Bool = false) throws(NetworkError) {
-        // Notifications before the list, so that no change is missed.
+        // The socket gets notifications before the list is read, so that no change is missed.
         let netlink = try NetlinkSocket(groups: NetlinkSocket.changeGroups)
         addresses = try NetworkAddress.current(includingLoopback: includingLoopback)
         includesLoopback = includingLoopback
@@ -43,7 +43,7 @@ package struct NetworkMonitor: ~Copyable, Sendable {
         }
     }
 
-    /// Reads the addresses again if it is time.
+    /// Reads the addresses again if ``nextDeadline`` has passed.
     /// - Returns: the addresses if they have changed.
     package mutating func tick(at now: HostTime) -> [NetworkAddress]? {
         guard let deadline = change.deadline, deadline <= now else { return nil }
@@ -68,20 +68,23 @@ extension NetlinkMessage {
     }
 }
 
-/// The time at which addresses are read after a notification: after a pause, or soon if there is none.
+/// The time at which addresses are read after notifications: when the notifications pause, or a quarter of a second after the
+/// first if they do not.
 struct NetworkChange {
-    /// The seconds of the pause.
+    /// The seconds without a notification after which the addresses are read.
     static let pause = 0.05
+    /// The maximum seconds from the first notification until the addresses are read.
     static let longest = 0.25
+    /// The seconds until the addresses are read again if that failed.
     static let retryInterval = 1.0
 
-    private var first: HostTime?
+    private var firstNotification: HostTime?
     private(set) var deadline: HostTime?
 
     mutating func note(at now: HostTime) {
-        let first = first ?? now
-        self.first = first
-        deadline = min(now.advanced(bySeconds: Self.pause), first.advanced(bySeconds: Self.longest))
+        let firstNotification = firstNotification ?? now
+        self.firstNotification = firstNotification
+        deadline = min(now.advanced(bySeconds: Self.pause), firstNotification.advanced(bySeconds: Self.longest))
     }
 
     mutating func settle() { self = NetworkChange() }

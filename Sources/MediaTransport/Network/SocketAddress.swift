@@ -15,18 +15,18 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// `127.0.0.1:5004` or `[::1]:5004`.
+    /// The address and the port: `127.0.0.1:5004` or `[::1]:5004`.
     public var description: String { address.isV6 ? "[\(address)]:\(port)" : "\(address):\(port)" }
 
-    /// Resolves a host's number or name. Blocks on the system's name servers.
-    /// - Returns: its addresses in the system's order of preference; at least one.
+    /// Resolves a host's numeric address or name. Waits for the system's name servers.
+    /// - Returns: the host's addresses in the system's order of preference; at least one.
     public static func resolve(_ host: String, port: UInt16) throws(ResolutionError) -> [SocketAddress] {
         if let address = IPAddress(host) { return [SocketAddress(address, port: port)] }
         guard !host.isEmpty, host.utf8.allSatisfy({ $0 > 32 }) else {
             throw ResolutionError(host: host, reason: "no such name")
         }
         var hints = unsafe addrinfo()
-        unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // one entry an address; the type itself does not matter
+        unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)  // lists each address once; the type does not matter
         var list: UnsafeMutablePointer<addrinfo>?
         let status = unsafe getaddrinfo(host, nil, &hints, &list)
         guard status == 0 else {
@@ -104,9 +104,9 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
 
 /// A host name could not be resolved.
 public struct ResolutionError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The name.
+    /// The host name.
     public let host: String
-    /// The system's message.
+    /// The reason, in most cases the system's message.
     public let reason: String
 
     package init(host: String, reason: String) {

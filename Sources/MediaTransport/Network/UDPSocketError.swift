@@ -2,13 +2,13 @@
 
 import Glibc
 
-/// An error of a socket.
+/// An error of a UDP socket.
 public enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Another process has the port.
+    /// Another socket of this machine has the port.
     case portInUse(UInt16)
-    /// The system forbids the address or port.
+    /// The system, or its firewall, forbids the address or the port.
     case permissionDenied(SocketAddress)
-    /// The address to bind is not this machine's, or its family is disabled.
+    /// The local address to bind to or send from is not this machine's, or its family is disabled.
     case addressNotAvailable(IPAddress)
     /// There is no route to the peer.
     case unreachable(SocketAddress)

@@ -10,18 +10,18 @@ package struct AACPayload: ~Escapable {
     package struct Unit: Hashable, Sendable {
         /// The unit's range in the payload.
         package var bytes: Range<Int>
-        /// The unit's first frame after the packet's timestamp: 1,024 for each unit before it.
+        /// The frames from the packet's timestamp to the unit's first frame: 1,024 for each earlier unit in the packet.
         package var frameOffset: Int
     }
 
-    /// The frames to which a unit decodes.
+    /// The number of frames that a decoded unit has.
     package static let framesPerUnit = 1_024
     /// The maximum bytes of a unit, limited by 13 bits.
     package static let maximumUnitSize = 8_191
     /// The bytes that ``write(_:into:)`` writes before the unit.
     package static let headerSize = 4
 
-    /// The number of units; at least one.
+    /// The number of units in the payload; at least one.
     package let unitCount: Int
     private let payload: RawSpan
 
@@ -42,9 +42,9 @@ package struct AACPayload: ~Escapable {
             end += Int(header >> 3)
         }
         guard end == payload.byteCount else {
-            let held = payload.byteCount - 2 - 2 * unitCount
-            if unitCount == 1, held < Int(payload.bigEndian16(2) >> 3) {
-                throw .fragmented(size: Int(payload.bigEndian16(2) >> 3), present: held)
+            let presentSize = payload.byteCount - 2 - 2 * unitCount
+            if unitCount == 1, presentSize < Int(payload.bigEndian16(2) >> 3) {
+                throw .fragmented(size: Int(payload.bigEndian16(2) >> 3), present: presentSize)
             }
             throw .sizeMismatch(announced: end, present: payload.byteCount)
         }
@@ -61,7 +61,7 @@ package struct AACPayload: ~Escapable {
     }
 
     /// Writes a payload of one unit.
-    /// - Parameter payload: room for ``headerSize`` bytes more than the unit.
+    /// - Parameter payload: has room for ``headerSize`` bytes more than the unit.
     /// - Returns: the payload's size in bytes.
     package static func write(_ unit: RawSpan, into payload: inout MutableRawSpan)
         throws(AACPayloadError) -> Int
@@ -77,19 +77,19 @@ package struct AACPayload: ~Escapable {
 
 /// The reason that a payload is not playable AAC-hbr, or that a unit cannot be sent.
 package enum AACPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It ends before the length of the headers; the value is the payload's size in bytes.
+    /// The payload is too short for the field with the headers' length; the value is the payload's size in bytes.
     case tooShort(Int)
-    /// The length of the headers in bits is invalid, or exceeds the payload.
+    /// The headers' length, the value in bits, is invalid or exceeds the payload.
     case badHeaderLength(Int)
     /// A unit is empty.
     case emptyUnit
     /// Units are out of order.
     case interleaved
-    /// It has part of a unit.
+    /// The payload has only part of a unit; the values are bytes.
     case fragmented(size: Int, present: Int)
     /// Headers and units do not fill the payload exactly; the values are bytes.
     case sizeMismatch(announced: Int, present: Int)
-    /// The unit to send is too large for 13 bits.
+    /// The size of the unit to send needs more than 13 bits; the value is in bytes.
     case unitTooLarge(Int)
 
     /// One line for a log.
@@ -109,7 +109,7 @@ package enum AACPayloadError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension MediaFormat {
-    /// Returns AAC-LC, one unit in a packet.
+    /// Returns the format of AAC-LC with one unit in a packet.
     /// - Parameter configuration: the encoder's AudioSpecificConfig.
     public static func aac(
         payloadType: UInt8 = 96, sampleRate: Int = 44_100, channelCount: Int = 1, configuration: [UInt8]

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An RTP payload of Opus Custom, which has no registered one: a byte with the number of frames, and the frames, all of one size.
+/// Earshot's own RTP payload of Opus Custom, for which none is registered: a byte with the number of frames, and the frames, all
+/// of one size.
 ///
-/// A frame has 64 samples, as encoded by libopus's `opus_custom_encode`, without the first byte, which repeats the description. A
-/// packet has the frames that fill a device's block: one frame for 64 samples, two for 128.
+/// A frame has 64 samples, as encoded by libopus's `opus_custom_encode`, without the encoder's first byte, which repeats the
+/// session description. A packet has the frames that fill a device's block: one frame for 64 samples, two for 128.
 @frozen
 package struct OpusCustomPayload: Hashable, Sendable, BitwiseCopyable {
     /// The number of frames, 1 to ``maximumFrameCount``.
@@ -13,17 +14,17 @@ package struct OpusCustomPayload: Hashable, Sendable, BitwiseCopyable {
 
     /// The duration of a frame in RTP ticks, which are samples.
     package static let ticksPerFrame = 64
-    /// The maximum frames in a packet: 4,096 samples.
+    /// The maximum number of frames in a packet, which have 4,096 samples.
     package static let maximumFrameCount = 64
-    /// The allowed bytes of a frame.
+    /// The allowed sizes of a frame in bytes.
     package static let frameSizes = 8...1_199
-    /// The bytes before the frames.
+    /// The number of bytes before the frames.
     package static let headerSize = 1
 
     /// The duration of the packet in RTP ticks.
     package var ticks: Int { Self.ticksPerFrame * frameCount }
 
-    /// Reads a payload's header and compares it with the length. Does not allocate.
+    /// Reads a payload's header and compares it with the payload's length. Does not allocate.
     package init(parsing payload: RawSpan) throws(OpusCustomPayloadError) {
         guard payload.byteCount > Self.headerSize else { throw .tooShort(payload.byteCount) }
         frameCount = Int(payload.byte(0))
@@ -38,18 +39,18 @@ package struct OpusCustomPayload: Hashable, Sendable, BitwiseCopyable {
     /// Divides frames into the least number of packets of at most 1,200 bytes, as evenly as possible.
     /// - Parameters:
     ///   - frameCount: the number of frames of 64 samples; 0 gives no packets.
-    ///   - frameSize: the bytes of each; one of ``frameSizes``.
+    ///   - frameSize: the bytes of each frame; one of ``frameSizes``.
     /// - Returns: the number of frames in each packet, in order.
     package static func split(frameCount: Int, frameSize: Int) -> PCMPayload.Split {
         precondition(frameCount >= 0 && frameSizes.contains(frameSize))
-        let most = min(maximumFrameCount, (PCMPayload.maximumSize - headerSize) / frameSize)
-        return PCMPayload.Split(frameCount: frameCount, endIndex: (frameCount + most - 1) / most)
+        let packetCapacity = min(maximumFrameCount, (PCMPayload.maximumSize - headerSize) / frameSize)
+        return PCMPayload.Split(frameCount: frameCount, endIndex: (frameCount + packetCapacity - 1) / packetCapacity)
     }
 }
 
 /// The reason that a payload is not Opus Custom.
 package enum OpusCustomPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It has no frames; the value is the length in bytes.
+    /// The payload has no frames; the value is the payload's length in bytes.
     case tooShort(Int)
     /// The number of frames is invalid.
     case badFrameCount(Int)
@@ -69,10 +70,10 @@ package enum OpusCustomPayloadError: Error, Hashable, Sendable, CustomStringConv
 }
 
 extension MediaFormat {
-    /// Returns Opus Custom in frames of 64; see ``OpusCustomPayload``.
+    /// Returns the format of Opus Custom with 64 samples a frame; see ``OpusCustomPayload``.
     /// - Parameters:
     ///   - sampleRate: 44,100 or 48,000 hertz.
-    ///   - bitRate: the maximum bits a second for the peer.
+    ///   - bitRate: the maximum bits a second that the peer shall send.
     public static func opusCustom(
         payloadType: UInt8 = 99, sampleRate: Int, channelCount: Int = 1, bitRate: Int? = nil
     ) -> MediaFormat {

@@ -7,9 +7,9 @@
 package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
     /// The coding mode, bandwidth and frame size: 0 to 31 (RFC 6716 §3.1, table 2).
     package let configuration: UInt8
-    /// True if the frames are coded in stereo; a decoder can output either.
+    /// True if the frames are coded in stereo; a decoder can output mono or stereo in any case.
     package let isStereo: Bool
-    /// The number of frames, 1 to 48.
+    /// The number of frames in the packet, 1 to 48.
     package let frameCount: Int
 
     /// The RTP ticks a second, whatever the bandwidth (RFC 7587 §4.1).
@@ -43,11 +43,11 @@ package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
             guard (payload.byteCount - 1) / 2 <= Self.maximumFrameSize else { throw .frameTooLarge }
         case 2:
             frameCount = 2
-            var at = 1
-            guard let first = Self.frameSize(payload, &at), first <= payload.byteCount - at else {
+            var offset = 1
+            guard let first = Self.frameSize(payload, &offset), first <= payload.byteCount - offset else {
                 throw .badFrameSizes
             }
-            guard payload.byteCount - at - first <= Self.maximumFrameSize else { throw .frameTooLarge }
+            guard payload.byteCount - offset - first <= Self.maximumFrameSize else { throw .frameTooLarge }
         default:
             guard payload.byteCount >= 2 else { throw .badFrameSizes }
             frameCount = Int(payload.byte(1) & 0x3F)
@@ -58,45 +58,46 @@ package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
 
     private static let maximumFrameSize = 1_275
 
-    /// Checks code 3 (§3.2.5): padding, then frames of one size or each with its own.
+    /// Checks a packet of code 3 (RFC 6716 §3.2.5), which has padding and frames either of one size or each with its own.
     private static func checkFrames(_ payload: RawSpan, count: Int) throws(OpusPayloadError) {
         guard count > 0 else { throw .badDuration(ticks: 0) }
-        var at = 2
+        var offset = 2
         var padding = 0
         if payload.byte(1) & 0x40 != 0 {
             var byte: UInt8 = 255
             while byte == 255 {
-                guard at < payload.byteCount else { throw .badFrameSizes }
-                byte = payload.byte(at)
+                guard offset < payload.byteCount else { throw .badFrameSizes }
+                byte = payload.byte(offset)
                 padding += byte == 255 ? 254 : Int(byte)
-                at += 1
+                offset += 1
             }
         }
         if payload.byte(1) & 0x80 != 0 {
-            var sizes = 0
+            var precedingSizes = 0
             for _ in 1..<count {
-                guard let size = frameSize(payload, &at) else { throw .badFrameSizes }
-                sizes += size
+                guard let size = frameSize(payload, &offset) else { throw .badFrameSizes }
+                precedingSizes += size
             }
-            let last = payload.byteCount - at - padding - sizes
-            guard last >= 0 else { throw .badFrameSizes }
-            guard last <= maximumFrameSize else { throw .frameTooLarge }
+            let lastSize = payload.byteCount - offset - padding - precedingSizes
+            guard lastSize >= 0 else { throw .badFrameSizes }
+            guard lastSize <= maximumFrameSize else { throw .frameTooLarge }
         } else {
-            let rest = payload.byteCount - at - padding
-            guard rest >= 0, rest % count == 0 else { throw .badFrameSizes }
-            guard rest / count <= maximumFrameSize else { throw .frameTooLarge }
+            let framesSize = payload.byteCount - offset - padding
+            guard framesSize >= 0, framesSize % count == 0 else { throw .badFrameSizes }
+            guard framesSize / count <= maximumFrameSize else { throw .frameTooLarge }
         }
     }
 
-    /// Reads a frame length of one or two bytes (§3.2.1); at most 1,275 by its form.
-    private static func frameSize(_ payload: RawSpan, _ at: inout Int) -> Int? {
-        guard at < payload.byteCount else { return nil }
-        let first = Int(payload.byte(at))
-        at += 1
+    /// Reads a frame's length of at most 1,275, which takes one or two bytes (RFC 6716 §3.2.1), and moves `offset` behind them.
+    /// Nil if the packet ends before.
+    private static func frameSize(_ payload: RawSpan, _ offset: inout Int) -> Int? {
+        guard offset < payload.byteCount else { return nil }
+        let first = Int(payload.byte(offset))
+        offset += 1
         if first < 252 { return first }
-        guard at < payload.byteCount else { return nil }
-        defer { at += 1 }
-        return first + 4 * Int(payload.byte(at))
+        guard offset < payload.byteCount else { return nil }
+        defer { offset += 1 }
+        return first + 4 * Int(payload.byte(offset))
     }
 }
 
@@ -108,7 +109,7 @@ package enum OpusPayloadError: Error, Hashable, Sendable, CustomStringConvertibl
     case badFrameSizes
     /// A frame has more than 1,275 bytes.
     case frameTooLarge
-    /// It has no frames, or more than 120 ms of them.
+    /// The packet has no frames, or more than 120 ms of them; the value is in ticks of 48 kHz.
     case badDuration(ticks: Int)
 
     /// One line for a log.
@@ -123,10 +124,10 @@ package enum OpusPayloadError: Error, Hashable, Sendable, CustomStringConvertibl
 }
 
 extension MediaFormat {
-    /// Returns Opus; its SDP always has 48 kHz and two channels (RFC 7587 §7).
+    /// Returns the format of Opus, which in SDP always has 48 kHz and two channels (RFC 7587 §7).
     /// - Parameters:
     ///   - channelCount: the channels sent and preferred: 1 or 2.
-    ///   - bitRate: the maximum average bits a second for the peer; 6,000 to 510,000.
+    ///   - bitRate: the maximum average bits a second that the peer shall send; 6,000 to 510,000.
     public static func opus(payloadType: UInt8 = 97, channelCount: Int = 1, bitRate: Int? = nil) -> MediaFormat {
         let stereo = channelCount == 2 ? "1" : "0"
         return MediaFormat(

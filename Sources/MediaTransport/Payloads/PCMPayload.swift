@@ -2,7 +2,7 @@
 
 /// The RTP payload of L16: 16-bit big-endian samples, channels interleaved (RFC 3551 §4.5.11, RFC 3190 §4).
 package enum PCMPayload {
-    /// The maximum bytes of a payload, so that no link fragments it.
+    /// The maximum bytes of a payload, so that no link fragments the packet.
     package static let maximumSize = 1_200
 
     /// Divides a block into the least number of packets, as evenly as possible: their lengths differ by at most one frame.
@@ -12,8 +12,8 @@ package enum PCMPayload {
     /// - Returns: the frames of each packet, in order.
     package static func split(frameCount: Int, channelCount: Int) -> Split {
         precondition(frameCount >= 0 && (1...32).contains(channelCount))
-        let most = maximumSize / (2 * channelCount)
-        return Split(frameCount: frameCount, endIndex: (frameCount + most - 1) / most)
+        let packetCapacity = maximumSize / (2 * channelCount)
+        return Split(frameCount: frameCount, endIndex: (frameCount + packetCapacity - 1) / packetCapacity)
     }
 
     /// The frames of each packet of a block. Does not allocate.
@@ -25,15 +25,15 @@ package enum PCMPayload {
             self.endIndex = endIndex
         }
 
-        /// Creates packets of one frame, or one other unit, each.
+        /// Creates `count` packets of one unit each: a frame, or what else the codec puts into a packet.
         package init(each count: Int) { self.init(frameCount: count, endIndex: count) }
 
-        /// 0.
+        /// The index of the first packet: 0.
         package var startIndex: Int { 0 }
         /// The number of packets.
         package let endIndex: Int
 
-        /// The frames of a packet, from the block's first.
+        /// The range of a packet's frames in the block.
         /// - Precondition: the index is valid.
         package subscript(packet: Int) -> Range<Int> {
             precondition(indices.contains(packet))
@@ -41,7 +41,7 @@ package enum PCMPayload {
         }
     }
 
-    /// Returns the frames of a received payload.
+    /// Returns the number of frames in a received payload.
     /// - Parameter channelCount: at least 1.
     package static func frameCount(payloadSize: Int, channelCount: Int) throws(PCMPayloadError) -> Int {
         guard payloadSize > 0, payloadSize % (2 * channelCount) == 0 else {
@@ -53,7 +53,7 @@ package enum PCMPayload {
 
 /// The reason that a payload is not L16.
 package enum PCMPayloadError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It is empty, or no whole number of frames; the size is in bytes.
+    /// The payload is empty, or has no whole number of frames; the size is in bytes.
     case partialFrame(size: Int, channelCount: Int)
 
     /// One line for a log.
@@ -66,7 +66,7 @@ package enum PCMPayloadError: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension MediaFormat {
-    /// Returns 16-bit PCM.
+    /// Returns the format of 16-bit PCM (L16).
     public static func pcm(payloadType: UInt8 = 98, sampleRate: Int, channelCount: Int = 1) -> MediaFormat {
         MediaFormat(payloadType: payloadType, encodingName: "L16", clockRate: sampleRate, channelCount: channelCount)
     }

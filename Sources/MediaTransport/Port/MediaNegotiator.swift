@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The negotiation of media with each remote peer: a call. The transport's owner gets media descriptions and adds address, port
-/// and the attributes of ICE and DTLS, which it also reads from remote descriptions.
+/// The negotiation of a call's media with each remote peer. The owner of the transport takes the media descriptions from here and
+/// adds the address, the port and the attributes of ICE and DTLS. It also reads those attributes from remote descriptions.
 ///
-/// Any thread, one call at a time for a remote peer.
+/// For any thread; two methods for the same remote peer must not run at once.
 public protocol MediaNegotiator: AnyObject, Sendable {
-    /// The client of the ``MediaPort`` for the negotiated media; nil if there never is one.
+    /// The client by which a ``MediaPort`` transports the negotiated media; nil if there never is one.
     var client: (any MediaClient)? { get }
 
     /// Returns the media to offer to a remote peer. Nothing flows before ``accept(_:from:)``.
@@ -14,6 +14,6 @@ public protocol MediaNegotiator: AnyObject, Sendable {
     func answer(_ offer: SessionDescription, from peer: PeerID) throws -> SessionDescription
     /// Applies a remote peer's answer to the last offer made to it; media flows once the transport is open.
     func accept(_ answer: SessionDescription, from peer: PeerID) throws
-    /// Ends the media with a remote peer. The port removes it first.
+    /// Ends the media with a remote peer, after the port has removed that peer.
     func end(_ peer: PeerID)
 }

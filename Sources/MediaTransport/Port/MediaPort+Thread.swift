@@ -5,11 +5,11 @@ import EarshotAudioBase
 import Glibc
 
 extension MediaPort {
-    /// The maximum bytes of a received datagram; media's are a quarter of it.
+    /// The maximum bytes of a received datagram, far more than media needs. Larger datagrams are dropped.
     private static let datagramCapacity = 4_096
     /// The maximum datagrams received in one turn: a flood must not delay the local voice.
     private static let datagramsPerTurn = 64
-    /// The seconds between reports.
+    /// The minimum seconds between two publications of the peers' reports.
     private static let reportInterval = 0.05
 
     func run() {
@@ -18,18 +18,18 @@ extension MediaPort {
         defer { unsafe buffer.deallocate() }
         let transmit: MediaEndpoint.Transmit = { [self] datagram, local, peer in
             counted.sends += 1
-            // The address may have gone, or the network has no route: checks find another path.
+            // Errors are ignored: if the local address has gone or the network has no route, checks find another path.
             _ = unsafe try? socket.send(datagram, to: peer, from: local)
         }
         var lastReport = HostTime(nanoseconds: 0)
         var priority: Int?
-        var slept = earshot_slept_ns()
+        var sleptNanoseconds = earshot_slept_ns()
         while running.load(ordering: .acquiring) {
             let work = sleep()
             unsafe takeOrders(transmit)
-            followSleep(&slept)
+            followSleep(&sleptNanoseconds)
             if work.hasDatagrams { unsafe receive(into: buffer, transmit) }
-            followAddresses(hasNews: work.hasNews)
+            followAddresses(hasAddressNews: work.hasAddressNews)
             schedule(&priority)
             let now = HostTime.now()
             unsafe core.turn(at: now, transmit)
@@ -63,7 +63,7 @@ extension MediaPort {
     private func receive(into buffer: UnsafeMutableRawBufferPointer, _ transmit: MediaEndpoint.Transmit) {
         for _ in 0..<Self.datagramsPerTurn {
             counted.receives += 1
-            // An error of one datagram does not concern the next.
+            // After an error, as when there is no further datagram, the next turn continues.
             guard let received = unsafe try? socket.receive(into: buffer) else { return }
             if received.isTruncated { continue }
             unsafe core.receive(
@@ -73,18 +73,18 @@ extension MediaPort {
     }
 
     /// Notes that the machine slept: ``HostTime`` does not count that time, but the age of a consent does.
-    private func followSleep(_ slept: inout Int64) {
+    private func followSleep(_ sleptNanoseconds: inout Int64) {
         let now = earshot_slept_ns()
-        // The two clocks are not read at the same instant.
-        guard now - slept > 100_000_000 else { return }
-        core.slept(for: Double(now - slept) * 1e-9, at: .now())
-        slept = now
+        // Less than 0.1 s is no sleep: the two clocks that are compared are not read at the same instant.
+        guard now - sleptNanoseconds > 100_000_000 else { return }
+        core.slept(for: Double(now - sleptNanoseconds) * 1e-9, at: .now())
+        sleptNanoseconds = now
     }
 
-    private func followAddresses(hasNews: Bool) {
-        guard monitor != nil, hasNews || monitor?.nextDeadline != nil else { return }
+    private func followAddresses(hasAddressNews: Bool) {
+        guard monitor != nil, hasAddressNews || monitor?.nextDeadline != nil else { return }
         let now = HostTime.now()
-        if hasNews { monitor?.receive(at: now) }
+        if hasAddressNews { monitor?.receive(at: now) }
         guard let addresses = monitor?.tick(at: now) else { return }
         core.setLocalAddresses(addresses.map(\.address), at: now)
         eventContinuation.yield(.addresses(addresses))
@@ -101,16 +101,17 @@ extension MediaPort {
         return isDone ?? false
     }
 
-    /// The work that `poll` reported for one turn: a needless system call costs as much as a datagram.
+    /// The work that `poll` reported for one turn. It saves needless system calls, each of which costs as much as a datagram.
     private struct Work {
         var hasDatagrams = true
-        var hasNews = true
+        var hasAddressNews = true
     }
 
-    /// Waits for work. It reads the state after requesting the wake-up, so that nothing is missed.
+    /// Waits for work, at most 100 ms. Reads the state after requesting the wake-up, so that nothing is missed.
     private func sleep() -> Work {
         wakeup.prepareToSleep()
-        // The thread that holds the lock wakes this one next: without sleep, a lower priority would never run.
+        // If another thread holds the lock, this one sleeps: otherwise that thread, of lower priority, might never run. It wakes
+        // this thread when it has released the lock.
         if !running.load(ordering: .sequentiallyConsistent) || core.client?.hasMedia ?? false
             || !(orders.withLockIfAvailable { $0.isEmpty } ?? true)
         {
@@ -131,7 +132,7 @@ extension MediaPort {
         let isSignalled = descriptors.1.revents != 0
         wakeup.wokeUp(isSignalled: isSignalled)
         if isSignalled { counted.signals += 1 }
-        return Work(hasDatagrams: descriptors.0.revents != 0, hasNews: descriptors.2.revents != 0)
+        return Work(hasDatagrams: descriptors.0.revents != 0, hasAddressNews: descriptors.2.revents != 0)
     }
 
     private var nextDeadline: HostTime? {

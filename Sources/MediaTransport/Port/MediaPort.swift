@@ -8,8 +8,8 @@ import Synchronization
 /// One UDP port and its thread: the transports of all remote peers, and the media of one client.
 ///
 /// The thread sleeps in `poll` until a datagram, the client's microphone, an order or a deadline wakes it. Methods are for any
-/// thread and return at once; their orders are executed in order.
-public final class MediaPort: @unchecked Sendable {  // the thread's own, constant, atomic or locked
+/// thread. All but ``stop()`` return at once; the port's thread executes their orders one after the other.
+public final class MediaPort: @unchecked Sendable {  // properties: the thread's own, constant, atomic or locked
     /// The bound address with the actual port.
     public let localAddress: SocketAddress
     /// The events, for one reader. None is dropped.
@@ -20,7 +20,8 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     let messageContinuation: AsyncStream<(peer: PeerID, bytes: [UInt8])>.Continuation
     let socket: MediaSocket
     let wakeup: Wakeup
-    /// Belongs to the port's thread.
+    /// The port without its socket, thread and clock. While the port's thread runs, no other uses this, the monitor or the
+    /// counts.
     let core: MediaPortCore
     var monitor: NetworkMonitor?
     var counted = MediaPortWork()
@@ -36,10 +37,10 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     let orders = Mutex<[MediaPortCore.Order]>([])
     let published = Mutex(Published())
     let running = Atomic<Bool>(false)
-    private let fixed: [IPAddress]?
+    private let fixedAddresses: [IPAddress]?
     private var thread = pthread_t()
 
-    /// The state for other threads.
+    /// The reports and counts that the port's thread publishes for other threads.
     struct Published {
         var reports: [PeerID: MediaPortReport] = [:]
         var work = MediaPortWork()
@@ -57,7 +58,7 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         socket = try MediaSocket(address: address, port: port)
         localAddress = socket.localAddress
         wakeup = client?.wakeup ?? Wakeup()
-        fixed = address.map { [$0] }
+        fixedAddresses = address.map { [$0] }
         (events, eventContinuation) = AsyncStream.makeStream()
         (messages, messageContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
         core = MediaPortCore(identity: identity, client: client) { [eventContinuation] in
@@ -65,19 +66,19 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
         } deliverMessage: { [messageContinuation] in
             messageContinuation.yield((peer: $0, bytes: $1))
         }
-        // Without notifications the present addresses stay in use.
+        // Without the kernel's notifications and lists there is no monitor, and no local address.
         monitor = address == nil ? try? NetworkMonitor(includingLoopback: true) : nil
         core.setLocalAddresses(addresses, at: .now())
     }
 
-    /// The local addresses for remote peers, the most useful first. Call it before ``start()``.
-    public var addresses: [IPAddress] { fixed ?? monitor?.addresses.map(\.address) ?? [] }
+    /// The local addresses for remote peers, the most useful first. Read this before ``start()`` only.
+    public var addresses: [IPAddress] { fixedAddresses ?? monitor?.addresses.map(\.address) ?? [] }
 
     /// Starts serving until ``stop()``; the thread retains the port.
     /// - Returns: false if the system cannot create a thread.
     public func start() -> Bool {
         running.store(true, ordering: .releasing)
-        let kept = unsafe Unmanaged.passRetained(self)
+        let retainedSelf = unsafe Unmanaged.passRetained(self)
         let code = unsafe earshot_start_thread(
             &thread,
             { context in
@@ -85,10 +86,10 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
                     unsafe Unmanaged<MediaPort>.fromOpaque(context).takeRetainedValue().run()
                 }
                 return nil
-            }, unsafe kept.toOpaque())
+            }, unsafe retainedSelf.toOpaque())
         if code == 0 { return true }
         running.store(false, ordering: .releasing)
-        unsafe kept.release()
+        unsafe retainedSelf.release()
         return false
     }
 
@@ -102,34 +103,34 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
     }
 
     /// Adds a remote peer.
-    /// - Precondition: no other peer has its number or our credentials.
-    /// - Returns: the transport that its events name.
+    /// - Precondition: no other remote peer has this ID or the same local credentials.
+    /// - Returns: the ID of the transport, by which events refer to it.
     @discardableResult public func add(_ peer: PeerID, _ setup: LocalTransportParameters) -> TransportID {
         let transportID = TransportID(number: nextTransport.add(1, ordering: .relaxed).oldValue)
-        ask(.add(peer, setup, transportID))
+        enqueue(.add(peer, setup, transportID))
         return transportID
     }
 
-    /// Sets the parameters of a remote peer's description.
-    public func setRemote(_ remote: RemoteTransportParameters, of peer: PeerID) { ask(.setRemote(peer, remote)) }
+    /// Sets the parameters from a remote peer's session description.
+    public func setRemote(_ remote: RemoteTransportParameters, of peer: PeerID) { enqueue(.setRemote(peer, remote)) }
 
     /// Removes a remote peer and notifies it.
-    public func remove(_ peer: PeerID) { ask(.remove(peer)) }
+    public func remove(_ peer: PeerID) { enqueue(.remove(peer)) }
 
     /// Sends a message, which may be lost or reordered, and is dropped without a path.
     /// - Precondition: 1 to ``DTLSSession/maximumMessageSize`` bytes.
     public func send(_ message: [UInt8], to peer: PeerID) {
         precondition((1...DTLSSession.maximumMessageSize).contains(message.count))
-        ask(.message(peer, message))
+        enqueue(.message(peer, message))
     }
 
-    /// Returns the state of a remote peer's transport, at most 0.15 s old; nil if it is unknown.
+    /// Returns the report on a remote peer's transport, at most 0.15 s old; nil for an unknown peer.
     public func report(of peer: PeerID) -> MediaPortReport? { published.withLock { $0.reports[peer] } }
 
-    /// The thread's work, at most 0.15 s old; complete after ``stop()``.
+    /// The counts of the thread's work, at most 0.15 s old; complete after ``stop()``.
     package var work: MediaPortWork { published.withLock { $0.work } }
 
-    private func ask(_ order: MediaPortCore.Order) {
+    private func enqueue(_ order: MediaPortCore.Order) {
         orders.withLock { $0.append(order) }
         wakeup.handle.wake()
     }
@@ -137,14 +138,14 @@ public final class MediaPort: @unchecked Sendable {  // the thread's own, consta
 
 /// The state of the transport to a remote peer.
 public struct MediaPortReport: Hashable, Sendable {
-    /// Its state.
+    /// The transport's state.
     public var state: TransportState
-    /// The pair of addresses of media; nil without a path.
+    /// The local and remote address between which media flows; nil without a path.
     public var pair: ICEPair?
-    /// The seconds of a round trip; nil until known.
+    /// The seconds of a round trip; nil until known, and with browsers.
     public var roundTrip: Double?
-    /// The verified key; nil before.
+    /// The remote peer's verified public key; nil until verified.
     public var key: PublicKey?
-    /// The counts of packets.
+    /// The counts of the transport's packets.
     public var statistics: TransportStatistics
 }

@@ -23,7 +23,7 @@ package final class MediaPortCore {
 
     /// - Parameters:
     ///   - generator: must be unpredictable, except in tests.
-    ///   - tell: receives changes of transports.
+    ///   - notify: receives the events of the transports.
     ///   - deliverMessage: receives the messages of remote peers.
     package init(
         identity: Identity, client: (any MediaClient)?,
@@ -43,7 +43,7 @@ package final class MediaPortCore {
         endpoint.setLocalAddresses(addresses, at: now)
     }
 
-    /// Notes that the machine slept, which ``HostTime`` does not count.
+    /// Notes that the machine slept, a time that ``HostTime`` does not count.
     package func slept(for seconds: Double, at now: HostTime) { endpoint.slept(for: seconds, at: now) }
 
     package func execute(_ order: Order, at now: HostTime, _ transmit: MediaEndpoint.Transmit) {
@@ -77,7 +77,7 @@ package final class MediaPortCore {
         transportIDs[peer] = nil
     }
 
-    /// Handles a datagram, which is decrypted in place.
+    /// Handles a received datagram, with any content; a packet is decrypted in place.
     package func receive(
         _ datagram: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
         _ transmit: MediaEndpoint.Transmit
@@ -92,7 +92,7 @@ package final class MediaPortCore {
         unsafe endpoint.tick(at: now, transmit: transmit, deliver: deliver(at: now))
     }
 
-    /// The time of the next ``turn(at:_:)``; nil if only another call or a capture can change that.
+    /// The time of the next ``turn(at:_:)``; nil if only another method or captured frames can require one.
     package var nextDeadline: HostTime? {
         guard let due = client?.nextDeadline, let next = endpoint.nextDeadline else {
             return client?.nextDeadline ?? endpoint.nextDeadline
@@ -100,10 +100,10 @@ package final class MediaPortCore {
         return min(due, next)
     }
 
-    /// Remote peers, open or not.
+    /// The IDs of all remote peers, in any state of their transports.
     package var peers: [PeerID] { endpoint.peerIDs }
 
-    /// Returns the transport's state; nil if there is none.
+    /// Returns the report on a remote peer's transport; nil for an unknown peer.
     package func report(of peer: PeerID) -> MediaPortReport? {
         guard let state = endpoint.state(of: peer), let statistics = endpoint.statistics(of: peer) else { return nil }
         return MediaPortReport(

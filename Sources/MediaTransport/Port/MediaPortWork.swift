@@ -2,7 +2,8 @@
 
 import EarshotAudioBase
 
-/// Counts of a ``MediaPort`` thread's wake-ups and system calls since it started. `scripts/counts` guards them for each packet.
+/// Counts of a ``MediaPort`` thread's wake-ups and system calls since it started. `scripts/counts` compares them, for each
+/// packet, with recorded ones.
 package struct MediaPortWork: Hashable, Sendable {
     /// The time at which the counts were published.
     package var time = HostTime(nanoseconds: 0)

@@ -6,25 +6,25 @@ import Glibc
 /// message of `recvmsg` and `sendmsg`.
 struct PacketInfo {
     var local: IPAddress
-    /// The number of the interface; 0 for none.
+    /// The number of the interface; 0 lets the kernel choose.
     var interface: UInt32
 
     /// Memory for one control message.
     typealias Storage = InlineArray<8, UInt64>
 
-    /// The size of `cmsghdr`, aligned.
-    private static let header = MemoryLayout<Int>.size + 2 * MemoryLayout<CInt>.size
+    /// The bytes of a `cmsghdr`, aligned.
+    private static let headerSize = MemoryLayout<Int>.size + 2 * MemoryLayout<CInt>.size
     private static let alignment = MemoryLayout<Int>.size
 
-    /// Finds it among control messages from the kernel.
+    /// Finds the packet information among the control messages from the kernel; nil if there is none.
     init?(reading control: RawSpan) {
         var offset = 0
-        while offset + Self.header <= control.byteCount {
+        while offset + Self.headerSize <= control.byteCount {
             let length = Int(bitPattern: control.native(offset, as: UInt.self))
-            guard length >= Self.header, length <= control.byteCount - offset else { return nil }
+            guard length >= Self.headerSize, length <= control.byteCount - offset else { return nil }
             let level = CInt(bitPattern: control.native32(offset + Self.alignment))
             let type = CInt(bitPattern: control.native32(offset + Self.alignment + 4))
-            let data = control.extracting(offset + Self.header..<offset + length)
+            let data = control.extracting(offset + Self.headerSize..<offset + length)
             if level == CInt(IPPROTO_IPV6), type == IPV6_PKTINFO, data.byteCount >= 20 {
                 interface = data.native32(16)
                 local = IPAddress.v6(data.bigEndian128(0), scope: 0).unmapped.scoped(to: interface)
@@ -48,31 +48,32 @@ struct PacketInfo {
     }
 
     /// Writes the address for an IPv6 or dual-stack socket; an IPv4 address is mapped.
-    /// - Parameter isTowardsV6: the family of the destination; an unspecified address must be of it.
-    /// - Returns: the control message's bytes.
+    /// - Parameter isTowardsV6: true if the destination is an IPv6 address; an unspecified local address gets the same family.
+    /// - Returns: the size of the control message in bytes.
     func writeV6(into control: inout MutableRawSpan, isTowardsV6: Bool) -> Int {
         let isUnspecified = local.isUnspecified && isTowardsV6
         guard case .v6(let bits, _) = isUnspecified ? .v6(0, scope: 0) : local.mapped else { return 0 }
-        control.storeBytes(of: bits.bigEndian, toByteOffset: Self.header, as: UInt128.self)
-        control.storeBytes(of: interface, toByteOffset: Self.header + 16, as: UInt32.self)
+        control.storeBytes(of: bits.bigEndian, toByteOffset: Self.headerSize, as: UInt128.self)
+        control.storeBytes(of: interface, toByteOffset: Self.headerSize + 16, as: UInt32.self)
         return writeHeader(into: &control, CInt(IPPROTO_IPV6), IPV6_PKTINFO, size: 20)
     }
 
-    /// Writes the address for an IPv4 socket. Returns 0 for an IPv6 address.
+    /// Writes the address for an IPv4 socket.
+    /// - Returns: the size of the control message in bytes; 0 if the address is IPv6, which the socket cannot use.
     func writeV4(into control: inout MutableRawSpan) -> Int {
         guard case .v4(let bits) = local.unmapped else { return 0 }
-        control.storeBytes(of: interface, toByteOffset: Self.header, as: UInt32.self)
-        control.storeBytes(of: bits.bigEndian, toByteOffset: Self.header + 4, as: UInt32.self)
-        control.storeBytes(of: 0, toByteOffset: Self.header + 8, as: UInt32.self)
+        control.storeBytes(of: interface, toByteOffset: Self.headerSize, as: UInt32.self)
+        control.storeBytes(of: bits.bigEndian, toByteOffset: Self.headerSize + 4, as: UInt32.self)
+        control.storeBytes(of: 0, toByteOffset: Self.headerSize + 8, as: UInt32.self)
         return writeHeader(into: &control, CInt(IPPROTO_IP), IP_PKTINFO, size: 12)
     }
 
     private func writeHeader(
         into control: inout MutableRawSpan, _ level: CInt, _ type: CInt, size: Int
     ) -> Int {
-        control.storeBytes(of: Self.header + size, toByteOffset: 0, as: Int.self)
+        control.storeBytes(of: Self.headerSize + size, toByteOffset: 0, as: Int.self)
         control.storeBytes(of: level, toByteOffset: Self.alignment, as: CInt.self)
         control.storeBytes(of: type, toByteOffset: Self.alignment + 4, as: CInt.self)
-        return Self.header + size
+        return Self.headerSize + size
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Iterates over an RTCP compound packet (RFC 3550 §6.1) that was validated as a whole (appendix A.2).
+/// Iterates over the packets of an RTCP compound packet (RFC 3550 §6.1), after ``init(_:)`` has validated all of them (appendix
+/// A.2).
 struct RTCPCompound: ~Escapable {
     enum Kind {
         static let senderReport: UInt8 = 200
@@ -20,7 +21,7 @@ struct RTCPCompound: ~Escapable {
     struct Packet {
         var kind: UInt8
         var count: Int
-        var body: Range<Int>  // what follows the four bytes of the common header
+        var body: Range<Int>  // in the datagram, after the four bytes of the common header
     }
 
     struct ReportBlock: Equatable {
@@ -31,7 +32,7 @@ struct RTCPCompound: ~Escapable {
         var highestSequence: UInt32
         var jitter: UInt32
         var lastReport: UInt32
-        var delay: UInt32  // since that report, in 65536ths of a second
+        var delay: UInt32  // since the arrival of `lastReport`, in 65536ths of a second
 
         init(_ bytes: RawSpan, at offset: Int) {
             ssrc = bytes.bigEndian32(offset)
@@ -56,23 +57,23 @@ struct RTCPCompound: ~Escapable {
         guard bytes.byte(0) & 0x20 == 0, (Kind.senderReport...Kind.receiverReport).contains(bytes.byte(1)) else {
             throw .noReportFirst
         }
-        var at = 0
-        while at < bytes.byteCount {
-            guard bytes.byteCount - at >= 4 else { throw .badReportLength }
-            let flags = bytes.byte(at)
+        var packetStart = 0
+        while packetStart < bytes.byteCount {
+            guard bytes.byteCount - packetStart >= 4 else { throw .badReportLength }
+            let flags = bytes.byte(packetStart)
             guard flags >> 6 == 2 else { throw .wrongVersion(flags >> 6) }
-            let size = 4 + 4 * Int(bytes.bigEndian16(at + 2))
-            guard size <= bytes.byteCount - at else { throw .badReportLength }
-            var end = at + size
-            if flags & 0x20 != 0 {  // only the last may be padded
+            let size = 4 + 4 * Int(bytes.bigEndian16(packetStart + 2))
+            guard size <= bytes.byteCount - packetStart else { throw .badReportLength }
+            var end = packetStart + size
+            if flags & 0x20 != 0 {  // only the last packet may be padded
                 let padding = Int(bytes.byte(end - 1))
                 guard end == bytes.byteCount, padding > 0, padding % 4 == 0, padding <= size - 4 else {
                     throw .badPadding
                 }
                 end -= padding
             }
-            let needed =
-                switch bytes.byte(at + 1) {
+            let minimumBodySize =
+                switch bytes.byte(packetStart + 1) {
                 case Kind.senderReport: 24 + ReportBlock.size * Int(flags & 0x1F)
                 case Kind.receiverReport: 4 + ReportBlock.size * Int(flags & 0x1F)
                 case Kind.goodbye: 4 * Int(flags & 0x1F)
@@ -80,8 +81,8 @@ struct RTCPCompound: ~Escapable {
                 case Kind.extendedReport: 4
                 default: 0
                 }
-            guard needed <= end - at - 4 else { throw .badReportLength }
-            at += size
+            guard minimumBodySize <= end - packetStart - 4 else { throw .badReportLength }
+            packetStart += size
         }
     }
 
@@ -99,21 +100,21 @@ struct RTCPCompound: ~Escapable {
 
     /// Returns the range of `ssrc`'s canonical name in a source description (§6.5); nil if there is none.
     static func canonicalName(of ssrc: UInt32, in bytes: RawSpan, _ packet: Packet) -> Range<Int>? {
-        var at = packet.body.lowerBound
+        var position = packet.body.lowerBound
         let end = packet.body.upperBound
         for _ in 0..<packet.count {
-            guard end - at >= 4 else { return nil }
-            let chunk = bytes.bigEndian32(at)
-            at += 4
-            while at < end, bytes.byte(at) != 0 {
-                guard end - at >= 2, end - at - 2 >= Int(bytes.byte(at + 1)) else { return nil }
-                let item = bytes.byte(at)
-                let text = at + 2..<at + 2 + Int(bytes.byte(at + 1))
-                if item == 1, chunk == ssrc { return text }
-                at = text.upperBound
+            guard end - position >= 4 else { return nil }
+            let chunkSource = bytes.bigEndian32(position)
+            position += 4
+            while position < end, bytes.byte(position) != 0 {
+                guard end - position >= 2, end - position - 2 >= Int(bytes.byte(position + 1)) else { return nil }
+                let itemType = bytes.byte(position)
+                let text = position + 2..<position + 2 + Int(bytes.byte(position + 1))
+                if itemType == 1, chunkSource == ssrc { return text }
+                position = text.upperBound
             }
-            // One to four zero bytes end a chunk at a multiple of four; bodies begin at one.
-            at = packet.body.lowerBound + (at - packet.body.lowerBound + 4) / 4 * 4
+            // One to four zero bytes end a chunk, so that the next one begins at a multiple of four bytes in the body.
+            position = packet.body.lowerBound + (position - packet.body.lowerBound + 4) / 4 * 4
         }
         return nil
     }

@@ -2,17 +2,18 @@
 
 /// The reason that bytes are not an RTP packet or an RTCP compound packet (RFC 3550 §5.1, appendices A.1 and A.2).
 public enum RTPError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It is shorter than its fixed header; the value is the length in bytes.
+    /// The datagram is shorter than the fixed header; the value is the datagram's length in bytes.
     case tooShort(Int)
     /// The version is not 2; the value is the version.
     case wrongVersion(UInt8)
     /// The contributing sources or the header extension exceed the datagram.
     case headerOverrun
-    /// The padding count is zero or exceeds what follows the header.
+    /// The padding count is zero, or exceeds the bytes after the header. In RTCP also: it is no multiple of four, or the padded
+    /// packet is not the last.
     case badPadding
     /// The RTCP compound packet does not begin with an unpadded report.
     case noReportFirst
-    /// The RTCP length exceeds the datagram or is too small for the packet's content.
+    /// The length of an RTCP packet exceeds the datagram, or is too small for the packet's content.
     case badReportLength
 
     /// One line for a log.

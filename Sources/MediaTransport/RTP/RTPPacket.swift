@@ -5,19 +5,20 @@
 public struct RTPPacket: Hashable, Sendable {
     /// The payload type, 0 to 127.
     public var payloadType: UInt8
-    /// The payload format defines its meaning; in audio it marks the first packet after silence.
+    /// The marker bit. The payload format defines its meaning; in audio it marks the first packet after silence.
     public var marker: Bool
-    /// The number of the packet, modulo 2^16.
+    /// The sequence number of the packet, modulo 2^16.
     public var sequenceNumber: UInt16
     /// The first sampling instant of the payload in clock-rate units, modulo 2^32.
     public var timestamp: UInt32
     /// The synchronisation source: the sender.
     public var ssrc: UInt32
-    /// The range of the contributing sources, four bytes each; may be empty.
+    /// The range of the contributing sources in the datagram, four bytes each; may be empty.
     public private(set) var contributingSources: Range<Int>
-    /// The range of the header extension's data, without its four bytes of profile and length; nil if there is none.
+    /// The range of the header extension's data in the datagram, without the four bytes of profile and length; nil if there is no
+    /// extension.
     public private(set) var headerExtension: Range<Int>?
-    /// The range of the payload without padding; may be empty.
+    /// The range of the payload in the datagram, without padding; may be empty.
     public private(set) var payload: Range<Int>
 
     /// The bytes of a header without contributing sources and extension, as ``writeHeader(into:)`` writes it.
@@ -39,7 +40,7 @@ public struct RTPPacket: Hashable, Sendable {
         payload = Self.headerSize..<Self.headerSize + payloadSize
     }
 
-    /// Reads the header of a datagram. Ranges count from its first byte. Does not allocate.
+    /// Reads the header of a datagram. The ranges count from the datagram's first byte. Does not allocate.
     public init(parsing datagram: RawSpan) throws(RTPError) {
         guard datagram.byteCount >= Self.headerSize else { throw .tooShort(datagram.byteCount) }
         let flags = datagram.byte(0)
@@ -70,7 +71,7 @@ public struct RTPPacket: Hashable, Sendable {
     }
 
     /// Writes the fixed header, ``headerSize`` bytes, to the beginning of `datagram`. Does not allocate.
-    /// - Precondition: `datagram` has room for it.
+    /// - Precondition: `datagram` has room for the header.
     public func writeHeader(into datagram: inout MutableRawSpan) {
         datagram.put(0x80 as UInt8, at: 0)
         datagram.put((marker ? 0x80 : 0) | (payloadType & 0x7F), at: 1)

@@ -60,7 +60,7 @@ extension RTPSession {
             state.timestamp = packet.timestamp
             state.position = position
         }
-        // RFC 3550 A.8, in floating point and from differences, so that nothing overflows.
+        // The jitter of RFC 3550 A.8, in floating point and from differences, so that nothing overflows.
         let drift =
             at.seconds(since: state.lastArrival) * clockRate - Double(position &- state.lastPosition)
         state.jitter += (abs(drift) - state.jitter) / 16
@@ -88,7 +88,7 @@ extension RTPSession {
                 isFallbackCodec: packet.payloadType == repair.reserve))
     }
 
-    /// Returns true if the peer's source was silent for 1.5 s: another source may be the peer's restarted program.
+    /// Returns true if nothing was received from the peer for 1.5 s: another source may be the peer's restarted program.
     private func isSilent(at: HostTime) -> Bool { lastHeard.map { at.seconds(since: $0) >= 1.5 } ?? true }
 
     /// Forgets the peer's source, so that another may follow (RFC 3550 §8.2); its counts stay.
@@ -103,7 +103,8 @@ extension RTPSession {
         peerName.removeAll(keepingCapacity: true)
     }
 
-    /// Returns the reason to ignore a packet of this source; nil if it is or may be the peer's.
+    /// Returns the reason to ignore a packet of this source: it is the local one, or the peer is known to have another. Nil
+    /// otherwise.
     func refusal(of other: UInt32) -> IgnoredReason? {
         if other == ssrc { return .ownSource }
         if let peer, peer != other { return .otherSource(other) }

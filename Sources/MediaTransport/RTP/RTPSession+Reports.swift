@@ -14,7 +14,7 @@ extension RTPSession {
         if let reason = refusal(of: sender) { return .ignored(reason) }
         peer = sender
         startReporting(at: at)
-        var left = false
+        var saidGoodbye = false
         while let packet = packets.next() {
             let body = packet.body.lowerBound
             switch packet.kind {
@@ -28,7 +28,7 @@ extension RTPSession {
                     takeName(datagram.extracting(name))
                 }
             case RTCPCompound.Kind.goodbye:
-                for i in 0..<packet.count where datagram.bigEndian32(body + 4 * i) == sender { left = true }
+                for i in 0..<packet.count where datagram.bigEndian32(body + 4 * i) == sender { saidGoodbye = true }
             case RTCPCompound.Kind.transportFeedback where packet.count == NACKMessage.format:
                 if datagram.bigEndian32(body) == sender { takeNACK(datagram, packet.body) }
             case RTCPCompound.Kind.transportFeedback where packet.count == RateRequest.format:
@@ -38,7 +38,7 @@ extension RTPSession {
             default: break  // APP and later kinds: skipped (§6.1)
             }
         }
-        return left ? .goodbye : .report
+        return saidGoodbye ? .goodbye : .report
     }
 
     private mutating func takeName(_ name: RawSpan) {
@@ -57,14 +57,14 @@ extension RTPSession {
             hasReport = true
             if !repair.takesReports { takeCounts(block) }
             guard block.lastReport != 0 else { continue }
-            // §6.4.1: now minus the report's time minus the time for which the peer held it, modulo 2^16 seconds. The peer's
-            // rounding may make it negative.
+            // The round trip is the time since the local report that the peer names, minus the time for which the peer held
+            // that report, modulo 2^16 seconds (§6.4.1). The peer's rounding may make the result negative.
             let ticks = Int32(bitPattern: NTPTime(time).middle &- block.lastReport &- block.delay)
             totals.roundTrip = max(0, Double(ticks) / 65_536)
         }
     }
 
-    /// Returns the peer's report since the last call; nil for none.
+    /// Returns the newest report by the peer on the local stream since the last call; nil if none has arrived.
     package mutating func takeReport() -> RemoteReport? {
         defer { hasReport = false }
         return hasReport ? totals.remote : nil
@@ -93,7 +93,7 @@ extension RTPSession {
     private mutating func writeReports(at: HostTime, into datagram: inout MutableRawSpan) -> Int {
         precondition(datagram.byteCount >= Self.maximumReportSize)
         var end = 8
-        let isSender = totals.packetsSent > sent.atReportBefore  // within the last two intervals (§6.4)
+        let isSender = totals.packetsSent > sent.atReportBefore  // within the last two report intervals (§6.4)
         if isSender, let lastTime = sent.lastTime {
             let ntp = NTPTime(at)
             let elapsed = Int(at.seconds(since: lastTime) * clockRate, clampedTo: -4e9...4e9)
@@ -105,16 +105,16 @@ extension RTPSession {
             datagram.put(UInt32(truncatingIfNeeded: totals.bytesSent), at: 24)
             end = 28
         }
-        let blocks = writeBlock(at: at, into: &datagram, offset: &end)
+        let blockCount = writeBlock(at: at, into: &datagram, offset: &end)
         let kind = end > 8 && isSender ? RTCPCompound.Kind.senderReport : RTCPCompound.Kind.receiverReport
-        datagram.putReportHeader(kind, count: blocks, size: end, at: 0)
+        datagram.putReportHeader(kind, count: blockCount, size: end, at: 0)
         datagram.put(ssrc, at: 4)
 
         return writeExtendedReport(into: &datagram, at: writeDescription(into: &datagram, at: end))
     }
 
-    /// Writes the canonical name after other packets.
-    /// - Returns: its end.
+    /// Writes a source description with the local canonical name, after other packets.
+    /// - Returns: the offset of the description's end.
     func writeDescription(into datagram: inout MutableRawSpan, at start: Int) -> Int {
         datagram.put(ssrc, at: start + 4)
         datagram.put(1 as UInt8, at: start + 8)

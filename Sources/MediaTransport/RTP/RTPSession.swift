@@ -25,34 +25,35 @@ public struct RTPSession: Sendable {
     var clockRate: Double
     let cname: [UInt8]
 
-    /// The sequence number of the next packet.
+    /// The sequence number of the next media packet to send.
     package internal(set) var nextSequenceNumber: UInt16
-    /// The sequence number of the next retransmission.
+    /// The sequence number of the next retransmission to send.
     var nextRepeatNumber: UInt16
     /// The timestamp of the sent frame at position 0.
     package internal(set) var firstTimestamp: UInt32
-    /// The timestamp of the last packet before a ``renegotiate(payloadType:clockRate:)``.
+    /// The timestamp and the time of the last packet before ``renegotiate(payloadType:clockRate:)``; nil once the next packet was
+    /// sent.
     private var resumed: (timestamp: UInt32, at: HostTime)?
     var sent = SendingState()
 
     var peer: UInt32?
     var source: SourceState?
-    var lastReport: (middle: UInt32, at: HostTime)?  // the peer's newest sender report
+    var lastReport: (middle: UInt32, at: HostTime)?  // from the peer's newest sender report
     var peerName: [UInt8] = []
-    var totals = RTPStatistics()  // all but what `source` counts
+    var totals = RTPStatistics()  // all counts but those in `source`
 
-    /// The negotiated repair.
+    /// The negotiated repair of lost packets.
     package var repair = RTPRepair()
-    /// The depth of the local jitter buffer for the next report; nil if there is none.
+    /// The depth of the local jitter buffer, which the next report tells the peer; nil if there is no buffer.
     package var hold: PlayoutHold?
-    /// The depth of the peer's jitter buffer by its last report; nil before.
+    /// The depth of the peer's jitter buffer by the peer's last report on it; nil before the first.
     package internal(set) var remoteHold: PlayoutHold?
     var lossPattern: LossPattern?
     var requestedNumbers = RequestedNumbers()
     var rateRequest: RateRequest?
-    /// True if the peer has reported since ``takeReport()``.
+    /// True if the peer has reported on the local stream since the last ``takeReport()``.
     var hasReport = false
-    /// The counts of the peer's last report, and the bursts that NACKs have revealed since.
+    /// The counts of the peer's last report, and the number of bursts that NACKs have revealed since; nil before the first.
     var counted: (lost: Int, highest: UInt32, bursts: Int)?
 
     /// The time of the next ``writeReport(at:into:)``; nil until a packet was sent or received.
@@ -64,13 +65,13 @@ public struct RTPSession: Sendable {
     struct SendingState: Sendable {
         var lastPosition = 0
         var lastTime: HostTime?
-        var atLastReport = 0  // packets sent by then
-        var atReportBefore = 0
+        var atLastReport = 0  // the packets sent until the last report
+        var atReportBefore = 0  // the packets sent until the report before
     }
 
     struct SourceState: Sendable {
         var sequence: SequenceTracker
-        var timestamp: UInt32  // of the newest packet
+        var timestamp: UInt32  // of the packet with the highest number, as `position`
         var position = 0
         var losses: LossRecord
         var lastArrival: HostTime
@@ -84,7 +85,7 @@ public struct RTPSession: Sendable {
     ///   - cname: the local canonical name, also random (RFC 7022); at most 255 bytes.
     ///   - payloadType: the negotiated type, for both ways; 0 to 127, except 64 to 95 (RFC 5761 §4).
     ///   - clockRate: the timestamp units a second.
-    ///   - firstSequenceNumber: random.
+    ///   - firstSequenceNumber: the sequence number of the first packet; random.
     ///   - firstTimestamp: the timestamp of position 0; random.
     public init(
         ssrc: UInt32, cname: String, payloadType: UInt8, clockRate: Int, firstSequenceNumber: UInt16,
@@ -112,9 +113,9 @@ public struct RTPSession: Sendable {
     /// Writes a media packet.
     /// - Parameters:
     ///   - position: the payload's first frame in clock-rate units from the session's start.
-    ///   - marker: true if it is the first after silence.
+    ///   - marker: true if the packet is the first after silence.
     ///   - isRedundant: true if the payload is a ``REDPayload``; ignored without ``RTPRepair/redundant``.
-    ///   - isReserve: true if the payload is Opus instead of the stream's codec; ignored without ``RTPRepair/reserve``.
+    ///   - isFallbackCodec: true if the payload is Opus instead of the stream's codec; ignored without ``RTPRepair/reserve``.
     ///   - at: the current time.
     ///   - datagram: has room for ``RTPPacket/headerSize`` bytes more than the payload.
     /// - Returns: the datagram's size in bytes.
@@ -151,7 +152,7 @@ public struct RTPSession: Sendable {
         if let last = sent.lastTime {
             resumed = (firstTimestamp &+ UInt32(truncatingIfNeeded: sent.lastPosition), last)
         }
-        // No sender report before the first packet.
+        // No sender report is written before the first packet of the new format.
         sent = SendingState(atLastReport: totals.packetsSent, atReportBefore: totals.packetsSent)
         if let source { totals.add(source.sequence) }
         source = nil
@@ -165,7 +166,7 @@ public struct RTPSession: Sendable {
         self.clockRate = Double(clockRate)
     }
 
-    /// The counts so far.
+    /// The counts of the session so far.
     public var statistics: RTPStatistics {
         var all = totals
         guard let source else { return all }

@@ -17,22 +17,22 @@ public struct RTPStatistics: Hashable, Sendable {
     public var packetsLost = 0
     /// The duplicates of received packets.
     public var packetsDuplicate = 0
-    /// The packets that arrived after a later one.
+    /// The packets that arrived after a packet with a higher number.
     public var packetsReordered = 0
     /// The datagrams dropped, for any ``IgnoredReason``.
     public var packetsIgnored = 0
-    /// The peer's requests for packets.
+    /// The NACKs received, by which the peer requests lost packets.
     public var nacksReceived = 0
     /// The restarts of the peer's source.
     public var restarts = 0
     /// Interarrival jitter in seconds (RFC 3550 A.8).
     public var jitter = 0.0
-    /// The seconds of a round trip without the peer's delay; nil until a report has arrived.
+    /// The seconds of a round trip without the peer's delay; nil until the peer has answered a local sender report.
     public var roundTrip: Double?
-    /// The peer's last report on the packets that it receives; nil before.
+    /// The peer's last report on the packets that it receives; nil before the first.
     public var remote: RemoteReport?
 
-    /// The packets that have not arrived.
+    /// The expected packets that have not arrived.
     public var packetsMissing: Int { packetsLost &+ packetsDuplicate }
 
     /// Creates counts of zero.
@@ -41,9 +41,9 @@ public struct RTPStatistics: Hashable, Sendable {
 
 /// A peer's report on the packets that it receives.
 public struct RemoteReport: Hashable, Sendable {
-    /// The share of packets lost since its previous report, 0 to 1.
+    /// The share of packets lost since the peer's previous report, 0 to 1.
     public var fractionLost: Double
-    /// The packets lost since the start; negative if it received duplicates.
+    /// The packets lost since the start; may be negative, because received duplicates count against losses.
     public var cumulativeLost: Int
     /// The interarrival jitter in seconds.
     public var jitter: Double

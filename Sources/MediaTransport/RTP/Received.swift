@@ -4,13 +4,13 @@
 public enum Received: Hashable, Sendable {
     /// A packet of audio.
     case media(ReceivedMedia)
-    /// A repeated packet of audio, with its original numbers; it may have been received before.
+    /// A retransmitted packet of audio, with its original number and position; it may have been received before.
     case repeated(ReceivedMedia)
     /// RTCP, which updated ``RTPSession/statistics``.
     case report
     /// RTCP with the peer's goodbye.
     case goodbye
-    /// Dropped and counted in ``RTPStatistics/packetsIgnored``.
+    /// A datagram that was dropped for this reason, and counted in ``RTPStatistics/packetsIgnored``.
     case ignored(IgnoredReason)
 }
 
@@ -37,7 +37,7 @@ public struct ReceivedMedia: Hashable, Sendable {
 
 /// The reason that a datagram was dropped.
 public enum IgnoredReason: Hashable, Sendable {
-    /// It is neither RTP nor RTCP.
+    /// The datagram is not valid RTP or RTCP.
     case malformed(RTPError)
     /// The payload type was not negotiated.
     case payloadType(UInt8)
@@ -47,6 +47,7 @@ public enum IgnoredReason: Hashable, Sendable {
     case ownSource
     /// The packet was received before.
     case duplicate
-    /// The sequence number is far from the last one. If the next packet follows it, the source has started over.
+    /// The sequence number is far from the last one, or a retransmission has no usable number. If the next packet follows a far
+    /// number, the source has started over.
     case sequenceJump
 }

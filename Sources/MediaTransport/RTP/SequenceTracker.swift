@@ -6,7 +6,7 @@
 /// packets, which A.1 lacks, distinguishes late packets from duplicates.
 struct SequenceTracker: Sendable {
     enum Verdict: Equatable {
-        case next(Int)  // newer than all before
+        case next(Int)  // the extended number, higher than all before
         case late(Int)
         case restart
         case duplicate
@@ -16,7 +16,7 @@ struct SequenceTracker: Sendable {
     static let maximumDropout = 3_000
     static let maximumMisorder = 100
 
-    private var base: Int  // extended; the lowest seen, so that a packet overtaken by the first is expected too
+    private var base: Int  // extended; the lowest received, so that a packet overtaken by the first is expected too
     private(set) var highest: Int  // extended
     private var seen: UInt128 = 1  // bit n: highest - n was received
     private var badSequence: UInt16?
@@ -63,7 +63,7 @@ struct SequenceTracker: Sendable {
         return .jump
     }
 
-    /// Returns the share of packets lost since the last call, in 256ths.
+    /// Returns the share of packets lost since the last call, in 256ths; 0 if more packets came than were expected.
     mutating func takeFractionLost() -> UInt8 {
         let all = received &+ duplicates
         let expectedNow = expected &- expectedBefore

@@ -2,12 +2,12 @@
 
 /// Requests for a lower bit rate, in both directions (RFC 5104).
 extension RTPSession {
-    /// The largest size of a request in bytes.
+    /// The maximum bytes of a datagram with a request.
     package static let maximumRateRequestSize = maximumReportSize + 12 + RateRequest.entrySize
 
-    /// Requests a maximum bit rate from the peer, in the smallest report that RTCP allows (RFC 4585 §3.1).
+    /// Writes a request to the peer for a maximum bit rate, in the smallest report that RTCP allows (RFC 4585 §3.1).
     /// - Parameter datagram: has room for ``maximumRateRequestSize`` bytes.
-    /// - Returns: the datagram's size in bytes; 0 if the peer has sent nothing, or does not support requests.
+    /// - Returns: the datagram's size in bytes; 0 if the peer has sent no media, or does not support requests.
     package func writeRateRequest(_ request: RateRequest, into datagram: inout MutableRawSpan) -> Int {
         precondition(datagram.byteCount >= Self.maximumRateRequestSize)
         guard let peer, source != nil, repair.takesRateRequests else { return 0 }
@@ -15,7 +15,7 @@ extension RTPSession {
         datagram.put(ssrc, at: 4)
         let start = writeDescription(into: &datagram, at: 8)
         datagram.put(ssrc, at: start + 4)
-        datagram.put(0 as UInt32, at: start + 8)  // the entry says whom it is for (§4.2.1.2)
+        datagram.put(0 as UInt32, at: start + 8)  // no media source: the entry names it (§4.2.1.2)
         datagram.put(peer, at: start + 12)
         datagram.put(request.word, at: start + 16)
         datagram.putReportHeader(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// RTCP's temporary maximum media stream bit rate request (TMMBR, RFC 5104 §4.2.1): the bits a second that the path to its sender
-/// carries, with headers from IP on.
+/// RTCP's temporary maximum media stream bit rate request (TMMBR, RFC 5104 §4.2.1): the bits a second that the path to the
+/// requesting peer carries, the headers of IP, UDP and RTP included.
 package struct RateRequest: Hashable, Sendable {
-    /// The bits a second.
+    /// The requested maximum bits a second.
     package var bitRate: Double
     /// The average bytes of the headers of IP, UDP and RTP in a packet; 0 to 511.
     package var overhead: Int
@@ -16,15 +16,15 @@ package struct RateRequest: Hashable, Sendable {
 
     /// The format (FMT) of the request among transport-layer feedback messages.
     static let format = 3
-    /// The bytes of an entry: the requested source, and a word of exponent, mantissa and overhead.
+    /// The bytes of one entry: the source that shall send less, and a word of exponent, mantissa and overhead.
     static let entrySize = 8
 
-    /// Reads the entries after the two sources; nil if none is for `ssrc`.
+    /// Reads the first entry for `ssrc` among those that follow the two sources of a message; nil if there is none.
     static func read(of ssrc: UInt32, _ bytes: RawSpan, at entries: Range<Int>) -> RateRequest? {
-        var at = entries.lowerBound
-        while entries.upperBound - at >= entrySize {
-            if bytes.bigEndian32(at) == ssrc { return RateRequest(word: bytes.bigEndian32(at + 4)) }
-            at += entrySize
+        var offset = entries.lowerBound
+        while entries.upperBound - offset >= entrySize {
+            if bytes.bigEndian32(offset) == ssrc { return RateRequest(word: bytes.bigEndian32(offset + 4)) }
+            offset += entrySize
         }
         return nil
     }

@@ -2,15 +2,15 @@
 
 /// The attributes for sending less over a slow link: requests for a lower bit rate, and Opus instead of PCM.
 extension MediaFormat {
-    /// Returns Opus that may replace another format of the same clock rate, and is never chosen itself: its parameter `reserve`
-    /// is that format's payload type.
+    /// Returns a format of Opus that may replace this format, of the same clock rate, and is never chosen itself. Its parameter
+    /// `reserve` is this format's payload type.
     package func reserved(payloadType: UInt8, channelCount: Int) -> MediaFormat {
         var format = MediaFormat.opus(payloadType: payloadType, channelCount: channelCount)
         format.parameters.append(Parameter("reserve", String(self.payloadType)))
         return format
     }
 
-    /// Returns true if it only replaces another format.
+    /// Returns true if this format may only replace another one.
     var isFallbackCodec: Bool { parameter("reserve") != nil }
 
     /// Returns true if this is Opus that may replace `other`.
@@ -21,8 +21,9 @@ extension MediaFormat {
 }
 
 extension SessionDescription {
-    /// Adds to an offer that its formats support rate requests, and Opus as the replacement of PCM at 48 kHz. A format with a
-    /// single bit rate supports requests too: its sender then knows, and reports, that the link is too slow.
+    /// Adds to an offer that its formats support rate requests, and Opus as the replacement of PCM at 48 kHz with at most two
+    /// channels. A format with a single bit rate supports requests too: its sender then knows, and reports, that the link is too
+    /// slow.
     package mutating func offerRateRequests() {
         for index in formats.indices where formats[index].codec != nil { formats[index].takesRateRequests = true }
         guard
@@ -30,12 +31,12 @@ extension SessionDescription {
                 $0.codec?.traits.fallback != nil && $0.clockRate == OpusPayload.clockRate
             }),
             main.channelCount <= 2,
-            let free = (99...127).first(where: { type in !formats.contains { $0.payloadType == type } })
+            let freeType = (99...127).first(where: { type in !formats.contains { $0.payloadType == type } })
         else { return }
-        formats.append(main.reserved(payloadType: UInt8(free), channelCount: main.channelCount))
+        formats.append(main.reserved(payloadType: UInt8(freeType), channelCount: main.channelCount))
     }
 
-    /// Adds to an answer what the offer has of these, for the chosen format.
+    /// Adds to an answer the support of rate requests and the replacement by Opus that the offer has for the chosen format.
     package mutating func answerRateRequests(to offer: SessionDescription) {
         guard offer.profile.hasFeedback, let chosen = formats.first, chosen.codec != nil,
             let offered = offer.formats.first(where: { $0.payloadType == chosen.payloadType })
@@ -49,7 +50,8 @@ extension SessionDescription {
         formats.append(chosen.reserved(payloadType: reserve.payloadType, channelCount: chosen.channelCount))
     }
 
-    /// Returns the negotiated result for a format: whether requests are supported, and the type of its replacement.
+    /// Returns what two descriptions have in common for a format: true if both support rate requests, and the payload type of the
+    /// format's replacement, nil for none.
     static func rate(
         of format: UInt8, mine: SessionDescription, theirs: SessionDescription
     ) -> (takesRequests: Bool, reserve: UInt8?) {

@@ -8,21 +8,21 @@ enum ExtendedReport {
         /// De-jitter buffer (RFC 7005 §3.1).
         static let buffer: UInt8 = 23
     }
-    /// The maximum chunks of two bytes in a block of losses; each covers at least 15 packets.
+    /// The maximum chunks of two bytes in a block of losses; each but the last covers at least 15 packets.
     static let maximumChunkCount = 96
-    /// The maximum bytes of both blocks.
+    /// The maximum bytes of both blocks together.
     static let maximumSize = 12 + 2 * maximumChunkCount + 16
 
     /// Calls `visit` for each complete block, with its kind and the range after its first four bytes.
     static func forEachBlock(
         _ bytes: RawSpan, in body: Range<Int>, _ visit: (UInt8, Range<Int>) -> Void
     ) {
-        var at = body.lowerBound
-        while body.upperBound - at >= 4 {
-            let size = 4 * Int(bytes.bigEndian16(at + 2))
-            guard size <= body.upperBound - at - 4 else { return }
-            visit(bytes.byte(at), at + 4..<at + 4 + size)
-            at += 4 + size
+        var offset = body.lowerBound
+        while body.upperBound - offset >= 4 {
+            let size = 4 * Int(bytes.bigEndian16(offset + 2))
+            guard size <= body.upperBound - offset - 4 else { return }
+            visit(bytes.byte(offset), offset + 4..<offset + 4 + size)
+            offset += 4 + size
         }
     }
 
@@ -32,35 +32,35 @@ enum ExtendedReport {
     static func losses(of ssrc: UInt32, _ bytes: RawSpan, _ block: Range<Int>) -> LossPattern? {
         guard block.count >= 8, bytes.bigEndian32(block.lowerBound) == ssrc else { return nil }
         let from = bytes.bigEndian16(block.lowerBound + 4)
-        var left = Int(bytes.bigEndian16(block.lowerBound + 6) &- from)  // the end is the first that is not in it
+        var remaining = Int(bytes.bigEndian16(block.lowerBound + 6) &- from)  // the end is the number after the last
         var pattern = LossPattern()
-        var at = block.lowerBound + 8
-        while block.upperBound - at >= 2, left > 0 {
-            let chunk = bytes.bigEndian16(at)
-            at += 2
+        var offset = block.lowerBound + 8
+        while block.upperBound - offset >= 2, remaining > 0 {
+            let chunk = bytes.bigEndian16(offset)
+            offset += 2
             if chunk == 0 { break }
             if chunk & 0x8000 == 0 {
-                let count = min(left, Int(chunk & 0x3FFF))
+                let count = min(remaining, Int(chunk & 0x3FFF))
                 pattern.add(count, have: chunk & 0x4000 != 0)
-                left -= count
+                remaining -= count
             } else {
-                for bit in 0..<min(left, 15) { pattern.add(1, have: chunk & (0x4000 >> UInt16(bit)) != 0) }
-                left -= min(left, 15)
+                for bit in 0..<min(remaining, 15) { pattern.add(1, have: chunk & (0x4000 >> UInt16(bit)) != 0) }
+                remaining -= min(remaining, 15)
             }
         }
         pattern.finish()
         return pattern
     }
 
-    /// Writes the packets that were not reported yet, as far as they fit.
+    /// Writes a block with the packets that were not reported yet, as far as they fit, and marks them as reported.
     /// - Parameter bytes: has room for 12 bytes and ``maximumChunkCount`` chunks after `start`.
-    /// - Returns: the end of the block.
+    /// - Returns: the offset of the block's end.
     static func write(
         _ record: inout LossRecord, of ssrc: UInt32, into bytes: inout MutableRawSpan, at start: Int
     ) -> Int {
         let all = record.unreported
         var sequence = all.lowerBound
-        var at = start + 12
+        var offset = start + 12
         var count = 0
         while sequence < all.upperBound, count < maximumChunkCount {
             let isReceived = record.has(sequence)
@@ -74,38 +74,38 @@ enum ExtendedReport {
                 chunk = 0x8000
                 for n in sequence..<end where record.has(n) { chunk |= 0x4000 >> UInt16(n - sequence) }
             }
-            bytes.put(chunk, at: at)
-            at += 2
+            bytes.put(chunk, at: offset)
+            offset += 2
             count += 1
             sequence = end
         }
         if count % 2 == 1 {
-            bytes.put(0 as UInt16, at: at)
-            at += 2
+            bytes.put(0 as UInt16, at: offset)
+            offset += 2
         }
         bytes.put(Kind.lossRuns, at: start)
         bytes.put(0 as UInt8, at: start + 1)
-        bytes.put(UInt16((at - start) / 4 - 1), at: start + 2)
+        bytes.put(UInt16((offset - start) / 4 - 1), at: start + 2)
         bytes.put(ssrc, at: start + 4)
         bytes.put(UInt16(truncatingIfNeeded: all.lowerBound), at: start + 8)
         bytes.put(UInt16(truncatingIfNeeded: sequence), at: start + 10)
         record.report(upTo: sequence)
-        return at
+        return offset
     }
 
     // MARK: Jitter buffer
 
-    /// Returns the depth of a remote peer's jitter buffer for this source; nil if the block is about another source, or has none.
+    /// Returns the depth of a remote peer's jitter buffer for this source; nil if the block has another source or no depth.
     static func hold(of ssrc: UInt32, _ bytes: RawSpan, _ block: Range<Int>) -> PlayoutHold? {
         guard block.count >= 12, bytes.bigEndian32(block.lowerBound) == ssrc else { return nil }
-        let (held, limit) = (bytes.bigEndian16(block.lowerBound + 4), bytes.bigEndian16(block.lowerBound + 6))
-        guard held < 0xFFFF, limit < 0xFFFF else { return nil }
-        return PlayoutHold(seconds: Double(held) / 1e3, limit: Double(limit) / 1e3)
+        let (depth, limit) = (bytes.bigEndian16(block.lowerBound + 4), bytes.bigEndian16(block.lowerBound + 6))
+        guard depth < 0xFFFF, limit < 0xFFFF else { return nil }
+        return PlayoutHold(seconds: Double(depth) / 1e3, limit: Double(limit) / 1e3)
     }
 
-    /// Writes the depth of the jitter buffer as sampled and adaptive, without its extremes.
+    /// Writes a block with the depth of the jitter buffer: a sampled value of an adaptive buffer, without its high and low marks.
     /// - Parameter bytes: has room for 16 bytes after `start`.
-    /// - Returns: the end of the block.
+    /// - Returns: the offset of the block's end.
     static func write(
         _ hold: PlayoutHold, of ssrc: UInt32, into bytes: inout MutableRawSpan, at start: Int
     ) -> Int {
@@ -120,11 +120,11 @@ enum ExtendedReport {
     }
 }
 
-/// The depth of a jitter buffer, so that repeated packets can be in time.
+/// The depth of a jitter buffer, which tells its peer if a repeated packet can still be in time.
 package struct PlayoutHold: Hashable, Sendable {
-    /// The seconds for which the earliest packet waits.
+    /// The seconds for which the earliest packet waits in the buffer.
     package var seconds: Double
-    /// The maximum depth in seconds, if more depth saves packets.
+    /// The maximum depth in seconds, to which the buffer may grow if that saves packets.
     package var limit: Double
 
     /// Creates a depth.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The pattern of losses to the remote peer over some time.
+/// The pattern of packet losses on the way to the remote peer, over some time.
 package struct LossPattern: Hashable, Sendable {
     /// The packets sent, without those of ``outages``.
     package var expected = 0
-    /// The packets of these that did not arrive.
+    /// The lost packets, without those of ``outages``.
     package var lost = 0
-    /// The runs of lost packets, of one or more.
+    /// The number of bursts: runs of one to ``longestBurst`` lost packets.
     package var bursts = 0
-    /// The runs of more than ``longestBurst`` lost packets, against which no redundancy helps.
+    /// The number of runs of more than ``longestBurst`` lost packets, against which no redundancy helps.
     package var outages = 0
 
     /// The maximum packets of a burst.
     package static let longestBurst = 16
 
-    private var run = 0
+    private var lostRun = 0
 
     /// Creates an empty pattern.
     package init() {}
@@ -26,25 +26,25 @@ package struct LossPattern: Hashable, Sendable {
         self.bursts = bursts
     }
 
-    /// Adds the packets that follow.
+    /// Adds the next `count` packets, which have all arrived or are all lost.
     mutating func add(_ count: Int, have came: Bool) {
         expected += count
-        if !came { return run += count }
+        if !came { return lostRun += count }
         endRun()
     }
 
-    /// Ends the last run.
+    /// Ends the last run of lost packets.
     mutating func finish() { endRun() }
 
     private mutating func endRun() {
-        defer { run = 0 }
-        guard run > 0 else { return }
-        if run > Self.longestBurst {
+        defer { lostRun = 0 }
+        guard lostRun > 0 else { return }
+        if lostRun > Self.longestBurst {
             outages += 1
-            expected -= run
+            expected -= lostRun
         } else {
             bursts += 1
-            lost += run
+            lost += lostRun
         }
     }
 }

@@ -10,14 +10,14 @@ extension MediaFormat {
         case repeated
     }
 
-    /// Returns this format with redundant blocks.
+    /// Returns the format `red` for redundant blocks of this format.
     package func redundant(payloadType: UInt8) -> MediaFormat {
         MediaFormat(
             payloadType: payloadType, encodingName: "red", clockRate: clockRate, channelCount: channelCount,
             parameters: [Parameter("\(self.payloadType)/\(self.payloadType)", "")])
     }
 
-    /// Returns retransmissions of this format.
+    /// Returns the format `rtx` for retransmissions of this format.
     package func repeated(payloadType: UInt8) -> MediaFormat {
         MediaFormat(
             payloadType: payloadType, encodingName: "rtx", clockRate: clockRate, channelCount: channelCount,
@@ -33,7 +33,7 @@ extension MediaFormat {
         }
     }
 
-    /// Returns true if this format repairs losses of the other one alone.
+    /// Returns true if this format repairs losses of the format `other`, and of no third one.
     package func repairs(_ other: MediaFormat) -> Bool {
         guard clockRate == other.clockRate else { return false }
         switch repair {

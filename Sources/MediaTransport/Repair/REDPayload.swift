@@ -4,24 +4,24 @@
 ///
 /// Does not allocate.
 package struct REDPayload: ~Escapable {
-    /// A block.
+    /// One block of a payload.
     @frozen
     package struct Block: Hashable, Sendable {
-        /// The payload type of its bytes, 0 to 127.
+        /// The payload type of the block's bytes, 0 to 127.
         package var payloadType: UInt8
-        /// The clock-rate units by which it is older than the packet's timestamp; 0 for the packet's own block.
+        /// The clock-rate units by which the block is older than the packet's timestamp; 0 for the packet's own block.
         package var age: Int
-        /// Its range in the payload; may be empty.
+        /// The range of the block in the payload; may be empty.
         package var bytes: Range<Int>
     }
 
     /// The maximum bytes of a redundant block, limited by 10 bits.
     package static let maximumBlockSize = 1_023
-    /// The maximum age of a block, limited by 14 bits.
+    /// The maximum age of a redundant block in clock-rate units, limited by 14 bits.
     package static let maximumAge = 16_383
     /// The maximum redundant blocks that are read. The format has no such limit; no sender uses as many.
     package static let maximumBlockCount = 16
-    /// The bytes of the header of a redundant block, and of the packet's own.
+    /// The bytes of the header of a redundant block, and of the header of the packet's own block.
     package static let headerSize = 4, ownHeaderSize = 1
 
     /// The number of redundant blocks; may be 0.
@@ -34,23 +34,26 @@ package struct REDPayload: ~Escapable {
     @_lifetime(copy payload)
     package init(parsing payload: RawSpan) throws(REDPayloadError) {
         self.payload = payload
-        var at = 0
-        var held = 0
+        var offset = 0
+        var earlierSize = 0
         var count = 0
         while true {
-            guard at < payload.byteCount else { throw .cutHeader }
-            guard payload.byte(at) & 0x80 != 0 else { break }
+            guard offset < payload.byteCount else { throw .cutHeader }
+            guard payload.byte(offset) & 0x80 != 0 else { break }
             guard count < Self.maximumBlockCount else { throw .tooManyBlocks }
-            guard payload.byteCount - at >= Self.headerSize else { throw .cutHeader }
-            held += Int(payload.bigEndian16(at + 2) & 0x3FF)
-            at += Self.headerSize
+            guard payload.byteCount - offset >= Self.headerSize else { throw .cutHeader }
+            earlierSize += Int(payload.bigEndian16(offset + 2) & 0x3FF)
+            offset += Self.headerSize
             count += 1
         }
-        at += Self.ownHeaderSize
-        guard held <= payload.byteCount - at else { throw .cutBlock(announced: held, present: payload.byteCount - at) }
+        offset += Self.ownHeaderSize
+        guard earlierSize <= payload.byteCount - offset else {
+            throw .cutBlock(announced: earlierSize, present: payload.byteCount - offset)
+        }
         earlierCount = count
         own = Block(
-            payloadType: payload.byte(count * Self.headerSize) & 0x7F, age: 0, bytes: at + held..<payload.byteCount)
+            payloadType: payload.byte(count * Self.headerSize) & 0x7F, age: 0,
+            bytes: offset + earlierSize..<payload.byteCount)
     }
 
     /// Calls `body` with each redundant block, in order.
@@ -71,9 +74,9 @@ package struct REDPayload: ~Escapable {
 extension REDPayload {
     /// A redundant block to write.
     @safe package struct RedundantBlock {
-        /// The clock-rate units before the packet's own block.
+        /// The clock-rate units by which the block is older than the packet's own block.
         package var age: Int
-        /// Valid while it is written.
+        /// The block's bytes; valid while the payload is written.
         package var bytes: UnsafeRawBufferPointer
 
         var size: Int { unsafe bytes.count }
@@ -84,13 +87,13 @@ extension REDPayload {
             unsafe self.bytes = bytes
         }
 
-        /// Returns true if the format can represent its age and length.
+        /// Returns true if RED can represent the block's age and length.
         package var fits: Bool {
             (0...REDPayload.maximumAge).contains(age) && size <= REDPayload.maximumBlockSize
         }
     }
 
-    /// Writes a payload with blocks of one type. Does not allocate.
+    /// Writes a payload with blocks of one payload type. Does not allocate.
     /// - Parameters:
     ///   - earlier: the redundant blocks, the oldest first; at most ``maximumBlockCount``.
     ///   - own: the packet's own block.
@@ -107,16 +110,16 @@ extension REDPayload {
         }
         guard size <= payload.byteCount else { throw .cutBlock(announced: size, present: payload.byteCount) }
         var header = 0
-        var at = earlier.count * headerSize + ownHeaderSize
+        var offset = earlier.count * headerSize + ownHeaderSize
         for block in earlier {
             let word = 1 << 31 | Int(payloadType & 0x7F) << 24 | block.age << 10 | block.size
             payload.put(UInt32(word), at: header)
             header += headerSize
-            unsafe payload.put(block.bytes.bytes, at: at)
-            at += block.size
+            unsafe payload.put(block.bytes.bytes, at: offset)
+            offset += block.size
         }
         payload.put(payloadType & 0x7F, at: header)
-        payload.put(own, at: at)
+        payload.put(own, at: offset)
         return size
     }
 }

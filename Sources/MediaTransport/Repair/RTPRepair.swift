@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The negotiated repair of a stream's lost packets, and of a slow link, both ways.
+/// The means against lost packets, and against a slow link, that were negotiated for a stream in both directions.
 package struct RTPRepair: Hashable, Sendable {
     /// The payload type of packets with redundant blocks (RED, RFC 2198); nil for none.
     package var redundant: UInt8?
     /// The payload type of retransmissions (RFC 4588); nil for none. They have a separate source, which differs from the stream's
     /// in the lowest bit.
     package var repeated: UInt8?
-    /// True if the remote peer supports NACKs.
+    /// True if both peers support NACKs.
     package var takesNACK = false
-    /// True if the remote peer supports extended reports of losses and of the jitter buffer.
+    /// True if both peers support extended reports of losses and of the jitter buffer.
     package var takesReports = false
 
-    /// True if the remote peer supports requests for a lower bit rate (TMMBR, RFC 5104).
+    /// True if both peers support requests for a lower bit rate (TMMBR, RFC 5104).
     package var takesRateRequests = false
     /// The payload type of Opus that replaces the stream's PCM while the link is slow; nil if that was not negotiated.
     package var reserve: UInt8?
 
-    /// Creates no repair.
+    /// Creates the result of a negotiation without any repair.
     package init() {}
 }

@@ -4,18 +4,19 @@ import EarshotAudioBase
 
 /// Retransmissions (RFC 4588) and the requests for them (RFC 4585).
 extension RTPSession {
-    /// The maximum bytes of a NACK.
+    /// The maximum bytes of a datagram with a NACK.
     package static let maximumNACKSize = maximumReportSize + 12 + 4 * NACKMessage.maximumCount
     /// Returns the source of retransmissions: the stream's with its lowest bit inverted.
     static func repeatedSource(of ssrc: UInt32) -> UInt32 { ssrc ^ 1 }
 
-    /// The maximum numbers by which a copy may be ahead of the newest packet: as many may be lost before it.
+    /// The maximum difference by which the number of a retransmission may exceed that of the newest packet: as many lost packets
+    /// in a row may be repeated before the next packet arrives.
     package static let furthestAhead = 4
 
-    /// Writes a sent packet again, from the second source and with its number first (RFC 4588 §4).
+    /// Writes a sent packet again: from the source of retransmissions, with the original number before the payload (RFC 4588 §4).
     /// - Parameters:
-    ///   - sequence: its original number.
-    ///   - position: its original first frame.
+    ///   - sequence: the packet's original sequence number.
+    ///   - position: the packet's original first frame, in clock-rate units from the session's start.
     ///   - datagram: has room for ``RTPPacket/headerSize`` + 2 bytes more than the payload.
     /// - Returns: the datagram's size in bytes; 0 if retransmissions were not negotiated.
     package mutating func packetizeAgain(
@@ -34,13 +35,13 @@ extension RTPSession {
         return RTPPacket.headerSize + 2 + payload.byteCount
     }
 
-    /// Receives a retransmission. It is not counted in the stream's reports.
+    /// Receives a retransmission, which is not counted in the stream's reports.
     func receiveAgain(_ packet: RTPPacket, _ datagram: RawSpan) -> Received {
         guard let peer, packet.ssrc == Self.repeatedSource(of: peer) else { return .ignored(.otherSource(packet.ssrc)) }
         guard let source, packet.payload.count >= 2 else { return .ignored(.sequenceJump) }
         let number = datagram.bigEndian16(packet.payload.lowerBound)
         let distance = Int(Int16(bitPattern: number &- UInt16(truncatingIfNeeded: source.sequence.highest)))
-        // A copy that is ahead of all packets is that of a lost one, and came before the next.
+        // A copy with a higher number than all packets is that of a lost packet, and came before the next packet.
         guard (-LossRecord.capacity...Self.furthestAhead).contains(distance) else { return .ignored(.sequenceJump) }
         let position = source.position &+ Int(Int32(bitPattern: packet.timestamp &- source.timestamp))
         return .repeated(
@@ -49,11 +50,11 @@ extension RTPSession {
                 payload: packet.payload.lowerBound + 2..<packet.payload.upperBound, startsSource: false))
     }
 
-    /// Requests packets from the peer, in the smallest report that RTCP allows (RFC 4585 §3.1).
+    /// Writes a request to the peer for lost packets, in the smallest report that RTCP allows (RFC 4585 §3.1).
     /// - Parameters:
     ///   - missing: extended numbers, ascending; at most 64.
     ///   - datagram: has room for ``maximumNACKSize`` bytes.
-    /// - Returns: the datagram's size in bytes; 0 if the peer has sent nothing, or does not support NACKs.
+    /// - Returns: the datagram's size in bytes; 0 if `missing` is empty, or the peer has sent no media or does not support NACKs.
     package func writeNACK(of missing: some Collection<Int>, into datagram: inout MutableRawSpan) -> Int {
         precondition(datagram.byteCount >= Self.maximumNACKSize && missing.count <= NACKMessage.maximumCount)
         guard let peer, source != nil, repair.takesNACK, !missing.isEmpty else { return 0 }
@@ -68,7 +69,7 @@ extension RTPSession {
         return end
     }
 
-    /// Stores the numbers of a NACK, replacing those not read yet.
+    /// Adds the numbers of a NACK to those that ``takeRequestedNumbers()`` has not returned yet, up to 64 in all.
     mutating func takeNACK(_ datagram: RawSpan, _ body: Range<Int>) {
         guard datagram.bigEndian32(body.lowerBound + 4) == ssrc else { return }
         totals.nacksReceived &+= 1
@@ -84,8 +85,8 @@ extension RTPSession {
         counted?.bursts += bursts
     }
 
-    /// Adds the losses of a report from a peer without extended ones: their share, and as many bursts as NACKs have revealed, or
-    /// each loss alone.
+    /// Sets the pattern of losses from a report by a peer without extended reports: the losses since the previous report, in as
+    /// many bursts as NACKs have revealed, or each as a burst of its own if no NACK came.
     mutating func takeCounts(_ block: RTCPCompound.ReportBlock) {
         if let counted {
             let expected = Int(Int32(bitPattern: block.highestSequence &- counted.highest))
@@ -104,7 +105,7 @@ extension RTPSession {
         return requestedNumbers
     }
 
-    /// Returns the pattern of losses of the peer's last report; nil for none.
+    /// Returns the newest pattern of losses that the peer has reported since the last call; nil if there is none.
     package mutating func takeLossPattern() -> LossPattern? {
         defer { lossPattern = nil }
         return lossPattern
@@ -122,8 +123,8 @@ extension RTPSession {
         }
     }
 
-    /// Appends an extended report if the peer supports it.
-    /// - Returns: its end.
+    /// Appends an extended report if the peer supports such reports.
+    /// - Returns: the offset of the report's end; `start` if there is none.
     mutating func writeExtendedReport(into datagram: inout MutableRawSpan, at start: Int) -> Int {
         guard repair.takesReports, let peer, source != nil else { return start }
         datagram.put(ssrc, at: start + 4)
@@ -138,7 +139,7 @@ extension RTPSession {
     }
 }
 
-/// At most 64 sequence numbers, without an allocation.
+/// The sequence numbers that the peer has requested, at most 64, without an allocation.
 struct RequestedNumbers: Sequence, Sendable {
     private var numbers = InlineArray<64, UInt16>(repeating: 0)
     var count = 0

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SessionDescription {
-    /// The supported extended reports: runs of losses (RFC 3611) and the jitter buffer (RFC 7005).
+    /// The names of the supported extended reports: runs of losses (RFC 3611) and the jitter buffer (RFC 7005).
     package static let readableReports = ["pkt-loss-rle", "de-jitter-buffer"]
 
-    /// Returns the repair of a format that both descriptions have.
+    /// Returns the repair that both descriptions have for a format.
     /// - Parameters:
     ///   - format: the payload type of the stream.
     ///   - mine: the local description.
     ///   - theirs: the remote description.
     package static func repair(of format: UInt8, mine: SessionDescription, theirs: SessionDescription) -> RTPRepair {
-        func type(_ kind: MediaFormat.Repair) -> UInt8? {
+        func commonPayloadType(of kind: MediaFormat.Repair) -> UInt8? {
             let ours = mine.repair(kind, of: format)
             return ours == theirs.repair(kind, of: format) ? ours : nil
         }
@@ -19,8 +19,8 @@ extension SessionDescription {
         }
         var repair = RTPRepair()
         guard theirs.profile.hasFeedback else { return repair }
-        repair.redundant = type(.redundant)
-        repair.repeated = type(.repeated)
+        repair.redundant = commonPayloadType(of: .redundant)
+        repair.repeated = commonPayloadType(of: .repeated)
         repair.takesNACK = takesNACK(mine) && takesNACK(theirs)
         repair.takesReports = mine.readsLosses && theirs.readsLosses
         (repair.takesRateRequests, repair.reserve) = rate(of: format, mine: mine, theirs: theirs)
@@ -34,21 +34,21 @@ extension SessionDescription {
         return formats.first { $0.repair == kind && $0.repairs(format) }?.payloadType
     }
 
-    /// Adds repair of losses to an offer, for Opus and PCM; AAC's frames are too long for it. A peer without it may support
-    /// Opus's own redundancy.
+    /// Adds repair of losses to an offer, for Opus and PCM; AAC's frames are too long for repair. A peer that does not support
+    /// repair may support Opus's own redundancy.
     package mutating func offerRepair() {
-        var free = (99...127).filter { type in !formats.contains { $0.payloadType == type } }.map { UInt8($0) }
+        var freeTypes = (99...127).filter { type in !formats.contains { $0.payloadType == type } }.map { UInt8($0) }
         for index in formats.indices where formats[index].isRepairable {
-            guard free.count >= 2 else { break }
-            formats.append(formats[index].redundant(payloadType: free.removeFirst()))
-            formats.append(formats[index].repeated(payloadType: free.removeFirst()))
+            guard freeTypes.count >= 2 else { break }
+            formats.append(formats[index].redundant(payloadType: freeTypes.removeFirst()))
+            formats.append(formats[index].repeated(payloadType: freeTypes.removeFirst()))
             formats[index].takesNACK = true
             formats[index].takeCodecRedundancy()
         }
         extendedReports = Self.readableReports
     }
 
-    /// Adds to an answer what the offer has of these, for the chosen format.
+    /// Adds to an answer the repair of losses that the offer has for the chosen format.
     package mutating func answerRepair(to offer: SessionDescription) {
         guard offer.profile.hasFeedback, let chosen = formats.first, chosen.isRepairable,
             let offered = offer.formats.first(where: { $0.payloadType == chosen.payloadType })
@@ -66,6 +66,6 @@ extension MediaFormat {
 }
 
 extension SessionDescription.Profile {
-    /// Returns true if the profile has immediate feedback (RFC 4585); plain RTP is left unchanged for programs without it.
+    /// Returns true if the profile has immediate feedback (RFC 4585); plain RTP is left unchanged for programs without feedback.
     var hasFeedback: Bool { self == .dtlsSAVPF || self == .savpf }
 }

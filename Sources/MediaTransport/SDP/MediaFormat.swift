@@ -2,7 +2,7 @@
 
 /// One format of a media description: an rtpmap line and its fmtp line (RFC 8866 §6.6, §6.15).
 public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
-    /// A format parameter; `value` is empty for a word alone.
+    /// A format parameter: `name=value`, or a word alone, for which the value is empty.
     public struct Parameter: Hashable, Sendable {
         /// The name, case-insensitive.
         public var name: String
@@ -18,17 +18,18 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
 
     /// The payload type, 0 to 127.
     public var payloadType: UInt8
-    /// The registered name, case-insensitive: `MPEG4-GENERIC`, `opus`, `L16`. `opus-custom` is Earshot's own.
+    /// The registered name of the encoding, case-insensitive: `MPEG4-GENERIC`, `opus`, `L16`. `opus-custom` is Earshot's own.
     public var encodingName: String
     /// The RTP ticks a second.
     public var clockRate: Int
-    /// The channels, 1 to 255.
+    /// The number of channels, 1 to 255.
     public var channelCount: Int
     /// The parameters, in the order written.
     public var parameters: [Parameter]
-    /// True if the describing side supports generic NACKs for it: `a=rtcp-fb` (RFC 4585 §4.2).
+    /// True if the describing side supports generic NACKs for this format: `a=rtcp-fb` (RFC 4585 §4.2).
     package var takesNACK = false
-    /// True if the describing side supports requests for a lower bit rate for it: `a=rtcp-fb` with `ccm tmmbr` (RFC 5104 §7.1).
+    /// True if the describing side supports requests for a lower bit rate of this format: `a=rtcp-fb` with `ccm tmmbr` (RFC 5104
+    /// §7.1).
     package var takesRateRequests = false
 
     /// Creates a format.
@@ -49,17 +50,17 @@ public struct MediaFormat: Hashable, Sendable, CustomStringConvertible {
         parameters.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// The codec; nil if it, or its parameters, are unsupported.
+    /// The codec of the format; nil if the codec or the parameters are not supported.
     public var codec: Codec? { Codec.allCases.first { $0.traits.payload.isNamed(by: self) } }
 
-    /// Returns true if both formats name the same encoding, rate and channels.
+    /// Returns true if both formats have the same encoding name, clock rate, number of channels and ``codec``.
     package func matches(_ other: MediaFormat) -> Bool {
         encodingName.lowercased() == other.encodingName.lowercased() && clockRate == other.clockRate
             && channelCount == other.channelCount && codec == other.codec
     }
 
-    /// Adds what the offerer wants to know to an answer: that Opus frames of 10 ms are accepted, and that playout uses Opus's own
-    /// redundancy.
+    /// Adds to the format of an answer what the offered format asks about: that Opus frames of 10 ms are accepted, and that
+    /// playout uses Opus's own redundancy.
     mutating func complete(answering offered: MediaFormat) {
         guard hasOwnRedundancy else { return }
         if offered.parameter("minptime") != nil, parameter("minptime") == nil {

@@ -4,28 +4,28 @@
 public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The line number from 1; 0 if no single line is at fault.
     public let line: Int
-    /// The fault.
+    /// The fault in the description.
     public let reason: Reason
 
     /// A fault of a description.
     public enum Reason: Hashable, Sendable {
-        /// It has more than ``SessionDescription/maximumSize`` bytes; the value is their number.
+        /// The text has more than ``SessionDescription/maximumSize`` bytes; the value is their number.
         case tooLarge(Int)
-        /// It is not UTF-8, or contains zero bytes.
+        /// The text is not UTF-8, or contains zero bytes.
         case notText
         /// The line is not a letter, `=` and a value.
         case notALine
-        /// The first line is not `v=0`.
+        /// The first line is not `v=0`, or there is a second `v=` line.
         case wrongVersion
-        /// There is no line of this type, or none before the media.
+        /// A line that is required is missing; the value is how it begins, such as `c=`.
         case missing(String)
-        /// The value is invalid.
+        /// A value is invalid; the string describes a valid one.
         case badValue(String)
-        /// No media is audio; the value is the first kind.
+        /// No media is audio; the value is the kind of the first media, such as `video`.
         case notAudio(String)
-        /// The transport is not a ``SessionDescription/Profile``.
+        /// The transport of the audio, the value, is not a ``SessionDescription/Profile``.
         case unsupportedTransport(String)
-        /// No payload type has an `a=rtpmap`.
+        /// No payload type of the audio has a known format, by an `a=rtpmap` line or by RFC 3551.
         case noFormat
     }
 

@@ -12,7 +12,7 @@ extension SessionDescription.Direction {
     /// Returns true if the describing side receives.
     public var receives: Bool { self == .sendReceive || self == .receiveOnly }
 
-    /// Returns the direction limited to another one.
+    /// Returns this direction without sending or receiving if `other` lacks that.
     package func limited(to other: Self) -> Self {
         Self(sends: sends && other.sends, receives: receives && other.receives)
     }

@@ -16,15 +16,15 @@ extension SessionDescription {
         public var isSecure: Bool { self != .avp }
     }
 
-    /// Media other than the call's, as far as an answer must name it.
+    /// Media other than the call's, with the parts that an answer must repeat.
     package struct OtherMedia: Hashable, Sendable {
         /// The kind: `video`, `application`, or further `audio`.
         package let kind: String
         /// The port; 0 if it is refused.
         package let port: UInt16
-        /// The remainder of the line, unchanged.
+        /// The words after the port on the `m=` line, unchanged.
         let rest: [String]
-        /// `a=mid`; nil for none.
+        /// The name of the media, from `a=mid`; nil for none.
         package internal(set) var mediaID: String?
 
         /// The same media, refused (RFC 3264 §6).

@@ -7,7 +7,7 @@ extension SessionDescription {
     ///   - address: the local address.
     ///   - port: the local port.
     ///   - packetTime: the preferred milliseconds of audio in a packet; may be fractional.
-    ///   - sessionID: random.
+    ///   - sessionID: the session's identifier; random.
     ///   - profile: plain RTP by default.
     public static func offer(
         formats: [MediaFormat], address: IPAddress, port: UInt16, packetTime: Double? = nil, sessionID: UInt64,
@@ -25,7 +25,7 @@ extension SessionDescription {
     ///   - formats: the formats that the local side can send and receive; they match by encoding, rate and channels.
     ///   - codec: the only acceptable codec; nil for any.
     ///   - packetTime: the preferred milliseconds of audio in a packet; nil for the offer's.
-    ///   - sessionID: random.
+    ///   - sessionID: the session's identifier; random.
     public static func answer(
         to offer: SessionDescription, supporting formats: [MediaFormat], preferring codec: Codec? = nil,
         address: IPAddress, port: UInt16, packetTime: Double? = nil, sessionID: UInt64
@@ -43,7 +43,7 @@ extension SessionDescription {
             offered: offer.formats.map(\.description), supported: formats.map(\.description), required: codec)
     }
 
-    /// Returns the answer to an offer without media in either direction; it has the first offered format.
+    /// Returns an answer that accepts an offer's stream, in the first offered format, but without media in either direction.
     package static func inactiveAnswer(
         to offer: SessionDescription, address: IPAddress, port: UInt16, sessionID: UInt64
     ) throws(NegotiationError) -> SessionDescription {
@@ -89,11 +89,11 @@ extension SessionDescription {
 public enum NegotiationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No offered format is supported, or none has the required codec.
     case noCommonFormat(offered: [String], supported: [String], required: Codec?)
-    /// The answer has a format that was not offered.
+    /// The answer has no format of sound that was offered.
     case answerNotOffered(answered: [String], offered: [String])
-    /// The stream was refused: its port is 0.
+    /// The audio stream was refused by port 0, or has no format to answer with.
     case noAudio
-    /// The answer is not encrypted and the offer is, or the other way round.
+    /// Only one of offer and answer is encrypted.
     case otherTransport(answered: SessionDescription.Profile, offered: SessionDescription.Profile)
 
     /// One sentence that says what happened.

@@ -9,12 +9,12 @@ extension SessionDescription {
         guard bytes.count <= Self.maximumSize else { throw SDPError(.tooLarge(bytes.count)) }
         guard !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) else { throw SDPError(.notText) }
         var parser = SDPParser()
-        var number = 0
+        var lineNumber = 0
         for line in text.utf8.split(separator: 10, omittingEmptySubsequences: false) {
-            number += 1
+            lineNumber += 1
             let content = line.last == 13 ? line.dropLast() : line
             if content.isEmpty { continue }
-            try parser.parseLine(Substring(content), line: number)
+            try parser.parseLine(Substring(content), line: lineNumber)
         }
         self = try parser.finish()
     }
@@ -29,66 +29,66 @@ private struct SDPParser {
     private var mediaAddress: IPAddress?
     private var media: (port: UInt16, payloadTypes: [UInt8], line: Int)?
     private var profile = SessionDescription.Profile.avp
-    /// Media other than the stream, of which `placeOfStream` precede it, and the line of the first.
+    /// Media other than the audio stream, in the order written; the first `othersBeforeStream` precede the stream.
     private var others: [SessionDescription.OtherMedia] = []
-    private var placeOfStream = 0
-    private var firstOther = 0
-    private var isInOther = false
+    private var othersBeforeStream = 0
+    private var firstOtherLine = 0
+    private var isInOtherMedia = false
     private var mediaID: String?
     private var bundle: [String] = []
-    private var maps: [UInt8: MediaFormat] = [:]
+    private var mappedFormats: [UInt8: MediaFormat] = [:]
     private var parameters: [UInt8: [MediaFormat.Parameter]] = [:]
     private var direction: SessionDescription.Direction?
     private var packetTime: Double?
     private var maximumPacketTime: Double?
     private var multiplexesRTCP = false
     private var extendedReports: [String] = []
-    /// The payload types of `a=rtcp-fb:TYPE nack`; nil for all.
+    /// The payload types in the lines `a=rtcp-fb:TYPE nack`; nil stands for all types, `*`.
     private var nacks: [UInt8?] = []
-    /// The payload types of `a=rtcp-fb:TYPE ccm tmmbr`; nil for all.
+    /// The payload types in the lines `a=rtcp-fb:TYPE ccm tmmbr`; nil stands for all types, `*`.
     private var rateRequests: [UInt8?] = []
     private var ice = ICEAttributes()
     private var otherSession: [String] = []
     private var otherMedia: [String] = []
 
-    mutating func parseLine(_ line: Substring, line number: Int) throws(SDPError) {
+    mutating func parseLine(_ line: Substring, line lineNumber: Int) throws(SDPError) {
         let bytes = line.utf8
         guard bytes.count >= 2, let type = bytes.first, (97...122).contains(type), bytes.dropFirst().first == 61 else {
-            throw SDPError(.notALine, line: number)
+            throw SDPError(.notALine, line: lineNumber)
         }
         let value = Substring(bytes.dropFirst(2))
-        guard hasVersion || type == UInt8(ascii: "v") else { throw SDPError(.wrongVersion, line: number) }
+        guard hasVersion || type == UInt8(ascii: "v") else { throw SDPError(.wrongVersion, line: lineNumber) }
         switch type {
         case UInt8(ascii: "v"):
-            guard value == "0", !hasVersion else { throw SDPError(.wrongVersion, line: number) }
+            guard value == "0", !hasVersion else { throw SDPError(.wrongVersion, line: lineNumber) }
             hasVersion = true
-        case UInt8(ascii: "o"): try takeOrigin(value, number)
+        case UInt8(ascii: "o"): try takeOrigin(value, lineNumber)
         case UInt8(ascii: "s"): name = value.utf8.allSatisfy { $0 == 32 } ? "-" : String(value)
-        case UInt8(ascii: "c") where !isInOther: try takeConnection(value, number)
+        case UInt8(ascii: "c") where !isInOtherMedia: try takeConnection(value, lineNumber)
         case UInt8(ascii: "t"):
             let times = value.words
             guard times.count == 2, times.allSatisfy({ $0.isDigits }) else {
-                throw SDPError(.badValue("'t=START STOP'"), line: number)
+                throw SDPError(.badValue("'t=START STOP'"), line: lineNumber)
             }
-        case UInt8(ascii: "m"): try takeMedia(value, number)
-        case UInt8(ascii: "a"): if isInOther { takeName(value) } else { try takeAttribute(value, number) }
+        case UInt8(ascii: "m"): try takeMedia(value, lineNumber)
+        case UInt8(ascii: "a"): if isInOtherMedia { takeName(value) } else { try takeAttribute(value, lineNumber) }
         default: break
         }
     }
 
-    private mutating func takeOrigin(_ value: Substring, _ number: Int) throws(SDPError) {
+    private mutating func takeOrigin(_ value: Substring, _ lineNumber: Int) throws(SDPError) {
         let words = value.words
         guard words.count == 6, words[3] == "IN", let id = UInt64(words[1]), let version = UInt64(words[2]),
             words[1].isDigits, words[2].isDigits, let address = origin(type: words[4], words[5])
-        else { throw SDPError(.badValue("'o=NAME ID VERSION IN IP4|IP6 ADDRESS'"), line: number) }
+        else { throw SDPError(.badValue("'o=NAME ID VERSION IN IP4|IP6 ADDRESS'"), line: lineNumber) }
         origin = .init(username: String(words[0]), sessionID: id, version: version, address: address)
     }
 
-    private mutating func takeConnection(_ value: Substring, _ number: Int) throws(SDPError) {
+    private mutating func takeConnection(_ value: Substring, _ lineNumber: Int) throws(SDPError) {
         let words = value.words
         guard words.count == 3, words[0] == "IN",
             let address = address(type: words[1], words[2].prefix { $0 != "/" })
-        else { throw SDPError(.badValue("'c=IN IP4|IP6 ADDRESS', the address a number"), line: number) }
+        else { throw SDPError(.badValue("'c=IN IP4|IP6 ADDRESS', the address a number"), line: lineNumber) }
         if media == nil { sessionAddress = address } else { mediaAddress = address }
     }
 
@@ -107,39 +107,39 @@ private struct SDPParser {
     }
 
     private func address(type: Substring, _ text: Substring) -> IPAddress? {
-        // A scope has a meaning only on its own machine, and is not in SDP.
+        // An address with a scope (`%`) is refused: SDP has none, as a scope has a meaning only on its own machine.
         guard !text.utf8.contains(37), let address = IPAddress(String(text)),
             type == (address.isV6 ? "IP6" : "IP4")
         else { return nil }
         return address
     }
 
-    private mutating func takeMedia(_ value: Substring, _ number: Int) throws(SDPError) {
+    private mutating func takeMedia(_ value: Substring, _ lineNumber: Int) throws(SDPError) {
         let words = value.words
-        guard words.count >= 4 else { throw SDPError(.badValue("'m=audio PORT RTP/AVP TYPE…'"), line: number) }
+        guard words.count >= 4 else { throw SDPError(.badValue("'m=audio PORT RTP/AVP TYPE…'"), line: lineNumber) }
         let portWord = words[1].halves(at: 47).0  // '/' and how many ports, which RTP has no use for
         guard portWord.isDigits, let port = UInt16(portWord) else {
-            throw SDPError(.badValue("a port of 0 to 65535"), line: number)
+            throw SDPError(.badValue("a port of 0 to 65535"), line: lineNumber)
         }
-        isInOther = words[0] != "audio" || media != nil
-        if isInOther {
-            if others.isEmpty { firstOther = number }
+        isInOtherMedia = words[0] != "audio" || media != nil
+        if isInOtherMedia {
+            if others.isEmpty { firstOtherLine = lineNumber }
             return others.append(.init(kind: String(words[0]), port: port, rest: words.dropFirst(2).map { String($0) }))
         }
         guard let profile = SessionDescription.Profile(rawValue: String(words[2])) else {
-            throw SDPError(.unsupportedTransport(String(words[2].prefix(40))), line: number)
+            throw SDPError(.unsupportedTransport(String(words[2].prefix(40))), line: lineNumber)
         }
         self.profile = profile
-        placeOfStream = others.count
+        othersBeforeStream = others.count
         var types: [UInt8] = []
         for word in words.dropFirst(3) {
             guard let type = payloadType(word), !types.contains(type) else {
-                throw SDPError(.badValue("payload types of 0 to 127, each once"), line: number)
+                throw SDPError(.badValue("payload types of 0 to 127, each once"), line: lineNumber)
             }
-            // 64 to 95 would be taken for RTCP on the same port (RFC 5761 §4).
+            // Packets of the types 64 to 95 would be taken for RTCP on the same port (RFC 5761 §4).
             if !(64...95).contains(type) { types.append(type) }
         }
-        media = (port, types, number)
+        media = (port, types, lineNumber)
     }
 
     private func payloadType(_ word: Substring) -> UInt8? {
@@ -147,13 +147,13 @@ private struct SDPParser {
         return type
     }
 
-    private mutating func takeAttribute(_ value: Substring, _ number: Int) throws(SDPError) {
+    private mutating func takeAttribute(_ value: Substring, _ lineNumber: Int) throws(SDPError) {
         let (name, argument) = value.halves(at: 58)
         switch (name, argument) {
-        case ("rtpmap", let text?) where media != nil: try takeMap(text, number)
-        case ("fmtp", let text?) where media != nil: try takeParameters(text, number)
-        case ("ptime", let text?) where media != nil: packetTime = try milliseconds(text, number)
-        case ("maxptime", let text?) where media != nil: maximumPacketTime = try milliseconds(text, number)
+        case ("rtpmap", let text?) where media != nil: try takeMap(text, lineNumber)
+        case ("fmtp", let text?) where media != nil: try takeParameters(text, lineNumber)
+        case ("ptime", let text?) where media != nil: packetTime = try milliseconds(text, lineNumber)
+        case ("maxptime", let text?) where media != nil: maximumPacketTime = try milliseconds(text, lineNumber)
         case ("rtcp-mux", nil) where media != nil: multiplexesRTCP = true
         case ("rtcp-xr", let text?) where media != nil: extendedReports += text.words.map { String($0) }
         case ("rtcp-fb", let text?) where media != nil && takeFeedback(text.words): break
@@ -168,7 +168,8 @@ private struct SDPParser {
         }
     }
 
-    /// Reads the support of generic NACKs, or of rate requests; other feedback begins alike and has more words.
+    /// Reads the support of generic NACKs or of rate requests. Returns false for other feedback, which may begin with the same
+    /// words.
     private mutating func takeFeedback(_ words: [Substring]) -> Bool {
         guard let first = words.first else { return false }
         let type = payloadType(first)
@@ -189,21 +190,21 @@ private struct SDPParser {
         }
     }
 
-    private mutating func takeMap(_ text: Substring, _ number: Int) throws(SDPError) {
+    private mutating func takeMap(_ text: Substring, _ lineNumber: Int) throws(SDPError) {
         let words = text.words
         let parts = words.count == 2 ? words[1].split(separator: "/", omittingEmptySubsequences: false) : []
         guard parts.count == 2 || parts.count == 3, let type = payloadType(words[0]), !parts[0].isEmpty,
             parts.dropFirst().allSatisfy({ $0.isDigits }), let rate = Int(parts[1]), (1...10_000_000).contains(rate),
             let channels = parts.count == 3 ? Int(parts[2]) : 1, (1...255).contains(channels)
-        else { throw SDPError(.badValue("'a=rtpmap:TYPE NAME/RATE[/CHANNELS]'"), line: number) }
-        maps[type] = MediaFormat(
+        else { throw SDPError(.badValue("'a=rtpmap:TYPE NAME/RATE[/CHANNELS]'"), line: lineNumber) }
+        mappedFormats[type] = MediaFormat(
             payloadType: type, encodingName: String(parts[0]), clockRate: rate, channelCount: channels)
     }
 
-    private mutating func takeParameters(_ text: Substring, _ number: Int) throws(SDPError) {
+    private mutating func takeParameters(_ text: Substring, _ lineNumber: Int) throws(SDPError) {
         let (word, list) = text.halves(at: 32)
         guard let type = payloadType(word), let list else {
-            throw SDPError(.badValue("'a=fmtp:TYPE NAME=VALUE; …'"), line: number)
+            throw SDPError(.badValue("'a=fmtp:TYPE NAME=VALUE; …'"), line: lineNumber)
         }
         parameters[type] = list.split(separator: ";").compactMap { item in
             let (name, value) = item.trimmed.halves(at: 61)
@@ -211,10 +212,10 @@ private struct SDPParser {
         }
     }
 
-    private func milliseconds(_ text: Substring, _ number: Int) throws(SDPError) -> Double {
+    private func milliseconds(_ text: Substring, _ lineNumber: Int) throws(SDPError) -> Double {
         guard text.utf8.allSatisfy({ $0 == 46 || (48...57).contains($0) }), let value = Double(text),
             (0.001...60_000).contains(value)
-        else { throw SDPError(.badValue("milliseconds"), line: number) }
+        else { throw SDPError(.badValue("milliseconds"), line: lineNumber) }
         return value
     }
 
@@ -222,11 +223,11 @@ private struct SDPParser {
         guard hasVersion else { throw SDPError(.missing("v=0")) }
         guard let media else {
             guard let first = others.first else { throw SDPError(.missing("m=audio")) }
-            throw SDPError(.notAudio(String(first.kind.prefix(40))), line: firstOther)
+            throw SDPError(.notAudio(String(first.kind.prefix(40))), line: firstOtherLine)
         }
         guard let address = mediaAddress ?? sessionAddress else { throw SDPError(.missing("c=")) }
         let formats = media.payloadTypes.compactMap { type in
-            (maps[type] ?? Self.assigned[type]).map { format in
+            (mappedFormats[type] ?? Self.assigned[type]).map { format in
                 var format = format
                 format.parameters = parameters[type] ?? []
                 format.takesNACK = nacks.contains { $0 == nil || $0 == type }
@@ -246,15 +247,15 @@ private struct SDPParser {
         description.extendedReports = extendedReports
         description.mediaID = mediaID
         description.bundle = bundle
-        description.mediaBefore = Array(others[..<placeOfStream])
-        description.mediaBehind = Array(others[placeOfStream...])
+        description.mediaBefore = Array(others[..<othersBeforeStream])
+        description.mediaBehind = Array(others[othersBeforeStream...])
         description.ice = try ice.finish()
         description.otherSessionAttributes = otherSession
         description.otherMediaAttributes = otherMedia
         return description
     }
 
-    /// The payload types without an rtpmap (RFC 3551 §6, table 4); only L16 is supported.
+    /// The formats of payload types that need no rtpmap line (RFC 3551 §6, table 4); of these only L16 is supported.
     private static let assigned: [UInt8: MediaFormat] = [
         0: MediaFormat(payloadType: 0, encodingName: "PCMU", clockRate: 8_000, channelCount: 1),
         8: MediaFormat(payloadType: 8, encodingName: "PCMA", clockRate: 8_000, channelCount: 1),
@@ -263,13 +264,13 @@ private struct SDPParser {
     ]
 }
 
-/// By bytes: a carriage return or combining mark must not merge with its neighbour into one Character.
+/// Splits text by bytes, so that no carriage return or combining mark merges with its neighbour into one Character.
 extension Substring {
     fileprivate var words: [Substring] { utf8.split(separator: 32).map { Substring($0) } }
 
     fileprivate var isDigits: Bool { !isEmpty && utf8.allSatisfy { (48...57).contains($0) } }
 
-    /// Returns true if it is one word.
+    /// Returns true if the text is one word: not empty, and without spaces and control characters.
     fileprivate var isName: Bool { !isEmpty && utf8.allSatisfy { $0 > 32 && $0 != 127 } }
 
     fileprivate var trimmed: Substring {
@@ -279,7 +280,7 @@ extension Substring {
     }
 
     fileprivate func halves(at separator: UInt8) -> (Substring, Substring?) {
-        guard let at = utf8.firstIndex(of: separator) else { return (self, nil) }
-        return (Substring(utf8[..<at]), Substring(utf8[utf8.index(after: at)...]))
+        guard let separatorIndex = utf8.firstIndex(of: separator) else { return (self, nil) }
+        return (Substring(utf8[..<separatorIndex]), Substring(utf8[utf8.index(after: separatorIndex)...]))
     }
 }

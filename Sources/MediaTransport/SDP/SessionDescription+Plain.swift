@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SessionDescription {
-    /// The description for programs with plain RTP alone: of the profile `RTP/AVP`, with the formats of sound and no repair,
-    /// retransmission or replacement.
+    /// The description for programs that support only plain RTP: with the profile `RTP/AVP` and the formats of sound, and without
+    /// repair, retransmission and replacement.
     ///
     /// FFmpeg applies each `a=rtpmap` line to the first format, whatever its payload type: next to L16 in mono, Opus as a
     /// replacement (`opus/48000/2`) would make it play stereo at half the speed. It needs one format, so offer one codec.

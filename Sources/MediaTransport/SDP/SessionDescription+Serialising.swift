@@ -32,12 +32,12 @@ extension SessionDescription: CustomStringConvertible {
         lines += (ice?.mediaAttributes ?? []).map { "a=\($0)" }
         lines += otherMediaAttributes.map { "a=\($0)" }
         lines += mediaBehind.flatMap(\.lines)
-        // A line break in a caller's name must not begin a line of the description.
+        // A line break in a text from the caller, such as the name, must not begin a new line of the description.
         return lines.map { String(decoding: $0.utf8.map { $0 == 10 || $0 == 0 ? 32 : $0 }, as: UTF8.self) + "\r\n" }
             .joined()
     }
 
-    /// Returns the address without a scope, which SDP lacks: the reader uses the interface of the description.
+    /// Returns an address as in SDP, without its scope: the reader uses the interface by which the description came.
     private func connection(_ address: IPAddress) -> String {
         switch address {
         case .v4: "IP4 \(address)"

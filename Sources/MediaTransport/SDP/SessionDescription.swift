@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A session description of one audio stream over RTP (RFC 8866, the subset for calls). It keeps the parts of other media, which
-/// browsers offer, that are needed to refuse them.
+/// A session description of one audio stream over RTP (RFC 8866, the subset for calls). Browsers offer other media too; the
+/// description keeps the parts of them that an answer needs to refuse them.
 public struct SessionDescription: Hashable, Sendable {
     /// The maximum bytes of a description.
     package static let maximumSize = 65_536
@@ -39,25 +39,25 @@ public struct SessionDescription: Hashable, Sendable {
         }
     }
 
-    /// The `o=` line.
+    /// The originator of the session: the `o=` line.
     package var origin: Origin
-    /// The `s=` line; `-` for none.
+    /// The name of the session: the `s=` line; `-` for none.
     public var name: String
     /// The address at which the describing side receives media: the `c=` line of the media, or else of the session.
     public var address: IPAddress
-    /// The port at which it receives; 0 refuses the stream.
+    /// The port at which the describing side receives media; 0 refuses the stream.
     public var port: UInt16
     /// The transport and protection of the stream.
     public var profile: Profile
     /// The formats by preference; at least one in a parsed description.
     public var formats: [MediaFormat]
-    /// The direction of media.
+    /// The direction of media at the describing side.
     public var direction: Direction
     /// The preferred milliseconds of audio in a packet; may be fractional.
     public var packetTime: Double?
     /// The maximum milliseconds of audio in a packet.
     package var maximumPacketTime: Double?
-    /// True if it receives RTCP on the port of RTP (RFC 5761). ``RTPSession`` always sends it there.
+    /// True if the describing side receives RTCP on the port of RTP (RFC 5761). ``RTPSession`` always sends it there.
     package var multiplexesRTCP: Bool
     /// `a=rtcp-xr` of the media: the requested extended reports (RFC 3611 §5.1); empty for none.
     package var extendedReports: [String]
@@ -81,7 +81,7 @@ public struct SessionDescription: Hashable, Sendable {
     ///   - address: the local address.
     ///   - port: the local port.
     ///   - packetTime: the preferred milliseconds of audio in a packet.
-    ///   - sessionID: random.
+    ///   - sessionID: the session's identifier; random.
     ///   - profile: plain RTP by default.
     public init(
         formats: [MediaFormat], address: IPAddress, port: UInt16, packetTime: Double? = nil, sessionID: UInt64,

@@ -2,17 +2,17 @@
 
 import CEarshotSRTP
 
-/// An `srtp_t` of libsrtp for one direction and one key, with every source.
+/// An `srtp_t` of libsrtp with one key, for all packets of one direction from any source.
 @safe final class SRTPContext {
     /// The maximum packets by which a packet may be overtaken.
     static let replayWindow: UInt = 1_024
 
     private let pointer: srtp_t
 
-    /// True once libsrtp is initialized, once in the process.
+    /// True if libsrtp could be initialized, which is tried once in the process.
     private static let isReady = srtp_init() == srtp_err_status_ok
 
-    /// - Parameter sender: the sender of the packets.
+    /// - Parameter sender: the DTLS role of the side that sends the packets.
     init(keys: borrowing SRTPKeys, sender: DTLSRole, isOutbound: Bool) throws(SRTPError) {
         guard Self.isReady else { throw SRTPError(srtp_err_status_init_fail) }
         var policy = unsafe srtp_policy_t()
@@ -37,8 +37,8 @@ import CEarshotSRTP
 
     deinit { unsafe srtp_dealloc(pointer) }
 
-    /// Calls one of libsrtp's four functions on the beginning of a buffer.
-    /// - Returns: the new size in bytes.
+    /// Calls a function of libsrtp that protects or unprotects a packet, on the first `count` bytes of a buffer.
+    /// - Returns: the packet's new size in bytes.
     func apply(
         _ function: (srtp_t?, UnsafeMutableRawPointer?, UnsafeMutablePointer<CInt>?) -> srtp_err_status_t,
         _ packet: UnsafeMutableRawBufferPointer, count: Int

@@ -2,13 +2,13 @@
 
 /// The reason that a packet was not protected, or not accepted.
 public enum SRTPError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It is too short, or has no header of RTP or RTCP; the value is its size in bytes.
+    /// The packet is too short, or has no header of RTP or RTCP; the value is the packet's size in bytes.
     case malformed(Int)
-    /// It is not from the peer, or was modified.
+    /// The packet is not from the peer, or was modified.
     case authentication
     /// The packet was received, or sent, before.
     case replay
-    /// The packet is older than the replay window.
+    /// The packet is older than the replay window, so that it may have been received or sent before.
     case tooOld
     /// There are more sources than ``SRTPSession/maximumSources``.
     case tooManySources

@@ -27,7 +27,7 @@ import CEarshotOpenSSL
         unsafe material.deallocate()
     }
 
-    /// Passes a sender's key followed by its salt, as libsrtp requires. The copy is wiped afterwards.
+    /// Passes a copy of a sender's key, followed by the sender's salt, to `body`, as libsrtp requires. Wipes the copy afterwards.
     func withMasterKey<R>(ofSender role: DTLSRole, _ body: (UnsafeMutablePointer<UInt8>) -> R) -> R {
         let (keySize, saltSize) = (SRTPProfile.keySize, profile.saltSize)
         let side = role == .client ? 0 : 1

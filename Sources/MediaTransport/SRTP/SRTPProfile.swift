@@ -17,7 +17,7 @@ package enum SRTPProfile: UInt16, Hashable, Sendable, CaseIterable {
 
     /// The bytes that protection adds to an RTP packet.
     package var overhead: Int { self == .aeadAES128GCM ? 16 : 10 }
-    /// The bytes that protection adds to an RTCP packet, with its index.
+    /// The bytes that protection adds to an RTCP packet, including SRTCP's index.
     package var controlOverhead: Int { overhead + 4 }
 
     /// The bytes of a master key.

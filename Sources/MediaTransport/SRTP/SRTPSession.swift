@@ -2,7 +2,8 @@
 
 import CEarshotSRTP
 
-/// Protects RTP and RTCP to one peer and decrypts what comes from it (RFC 3711, RFC 7714), in place, in the caller's buffer.
+/// Protects RTP and RTCP packets to one peer and decrypts those from that peer (RFC 3711, RFC 7714), in place, in the caller's
+/// buffer.
 ///
 /// A packet that was modified, repeated or sent back is refused with a typed error and changes nothing. After its source's first
 /// packet nothing is allocated here (Debian's libsrtp uses NSS, which allocates inside).
@@ -18,7 +19,7 @@ package final class SRTPSession {
     /// The maximum bytes that ``protect(_:count:)`` adds to a packet.
     package static let maximumOverhead = 20
 
-    /// The protection of packets.
+    /// The profile by which packets are protected.
     package let profile: SRTPProfile
     private let outbound: SRTPContext
     private let inbound: SRTPContext
@@ -34,12 +35,12 @@ package final class SRTPSession {
         inbound = try SRTPContext(keys: keys, sender: role.opposite, isOutbound: false)
     }
 
-    /// Loads the libraries when there is time: Debian's libsrtp loads NSS with its first key, which takes some 40 ms once in a
-    /// process. Any thread.
+    /// Loads the libraries before the first packet needs them: Debian's libsrtp loads NSS with its first key, which takes some
+    /// 40 ms once in a process. For any thread.
     package static func prepare() { _ = unsafe prepared }
 
-    /// Retained, so that the libraries stay loaded.
-    private nonisolated(unsafe) static let prepared: SRTPSession? = {  // nobody calls it again
+    /// A session that is retained, so that the libraries stay loaded.
+    private nonisolated(unsafe) static let prepared: SRTPSession? = {  // no thread calls its methods
         let keys = unsafe SRTPKeys(profile: .aeadAES128GCM) { material in
             unsafe material.initializeMemory(as: UInt8.self, repeating: 0)
             return true
@@ -57,7 +58,7 @@ package final class SRTPSession {
     /// - Parameters:
     ///   - packet: the packet, followed by room for ``maximumOverhead`` bytes.
     ///   - count: the bytes of the packet.
-    /// - Returns: the bytes of the protected packet.
+    /// - Returns: the protected packet's size in bytes.
     /// - Throws: ``SRTPError/malformed(_:)``; ``SRTPError/replay`` and ``SRTPError/tooOld`` for a sequence number that was sent
     ///   before, as protecting two packets alike would reveal both. Other errors do not happen in practice.
     package func protect(_ packet: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
@@ -74,7 +75,7 @@ package final class SRTPSession {
     /// - Parameters:
     ///   - packet: a buffer that begins with the datagram. After an error its content is undefined.
     ///   - count: the bytes of the datagram.
-    /// - Returns: the bytes of the packet.
+    /// - Returns: the decrypted packet's size in bytes.
     package func unprotect(_ packet: UnsafeMutableRawBufferPointer, count: Int) throws(SRTPError) -> Int {
         precondition(count >= 0 && count <= packet.count)
         let isControl = unsafe try Self.isControl(
@@ -86,8 +87,8 @@ package final class SRTPSession {
         return size
     }
 
-    /// Returns true if it is RTCP.
-    /// - Throws: ``SRTPError/malformed(_:)`` for a packet that is too short for either.
+    /// Returns true if a packet is RTCP, false if it is RTP.
+    /// - Throws: ``SRTPError/malformed(_:)`` for a packet that is too short, or not of version 2.
     private static func isControl(
         _ packet: UnsafeMutableRawBufferPointer, count: Int, trailer: (media: Int, control: Int)
     ) throws(SRTPError) -> Bool {
@@ -104,7 +105,7 @@ package final class SRTPSession {
         unsafe packet.bytes.bigEndian32(isControl ? 4 : 8)
     }
 
-    /// The sources whose state libsrtp keeps; it would accept any number from a peer.
+    /// The sources whose state libsrtp keeps. libsrtp itself would accept any number of sources from a peer.
     private struct Sources {
         private var list: [UInt32] = []
 

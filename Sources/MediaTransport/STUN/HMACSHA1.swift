@@ -4,29 +4,29 @@ import CEarshotOpenSSL
 
 /// HMAC-SHA1 (RFC 2104), for MESSAGE-INTEGRITY.
 enum HMACSHA1 {
-    /// The bytes of a code.
+    /// The number of bytes in a code.
     static let size = 20
     typealias Code = InlineArray<20, UInt8>
 
     static func code(of message: RawSpan, key: RawSpan) -> Code {
         var code = Code(repeating: 0)
         var bytes = code.mutableSpan
-        var written: UInt32 = 0
+        var writtenSize: UInt32 = 0
         let isDone = unsafe message.withUnsafeBytes { message in
             unsafe key.withUnsafeBytes { key in
                 unsafe bytes.withUnsafeMutableBufferPointer { code in
                     unsafe HMAC(
                         EVP_sha1(), key.baseAddress, CInt(key.count),
                         message.baseAddress?.assumingMemoryBound(to: UInt8.self),
-                        message.count, code.baseAddress, &written) != nil
+                        message.count, code.baseAddress, &writtenSize) != nil
                 }
             }
         }
-        precondition(isDone && written == size, "libcrypto has no HMAC-SHA1")
+        precondition(isDone && writtenSize == size, "libcrypto has no HMAC-SHA1")
         return code
     }
 
-    /// Returns true if both are equal, in constant time.
+    /// Returns true if two codes are equal. The comparison takes the same time wherever they differ.
     static func isEqual(_ code: Code, _ other: RawSpan) -> Bool {
         guard other.byteCount == size else { return false }
         return unsafe code.span.withUnsafeBytes { code in

@@ -15,14 +15,14 @@ enum STUNAttribute {
     static let iceControlled: UInt16 = 0x8029
     static let iceControlling: UInt16 = 0x802A
 
-    /// The bytes of a type and a length.
+    /// The bytes of an attribute's header, which has a type and a length.
     static let headerSize = 4
     /// The bytes of a MESSAGE-INTEGRITY with its header.
     static let messageIntegritySize = headerSize + HMACSHA1.size
     /// The bytes of a FINGERPRINT with its header.
     static let fingerprintSize = headerSize + 4
 
-    /// Returns true if a request may be answered without understanding this attribute (§14).
+    /// Returns true if a message may be processed without understanding attributes of this type (RFC 8489 §14).
     static func isOptional(_ type: UInt16) -> Bool { type >= 0x8000 }
 
     static func isKnown(_ type: UInt16) -> Bool {

@@ -2,13 +2,13 @@
 
 /// The reason that bytes are not a STUN message (RFC 8489 §5, §6.3, §14).
 package enum STUNError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It is shorter than a header; the value is the length in bytes.
+    /// The datagram is shorter than a STUN header; the value is the datagram's length in bytes.
     case tooShort(Int)
-    /// It is longer than ``STUNMessage/maximumSize``; the value is the length in bytes.
+    /// The datagram is longer than ``STUNMessage/maximumSize``; the value is the datagram's length in bytes.
     case tooLarge(Int)
     /// The first two bits are not zero, or there is no magic cookie: another protocol, or STUN of RFC 3489.
     case notSTUN
-    /// The header's length differs from what follows it, or is no multiple of four; in bytes.
+    /// The length in the header differs from that of the attributes, or is no multiple of four; the values are bytes.
     case wrongLength(announced: Int, present: Int)
     /// The attribute of this type exceeds the message.
     case attributeOverrun(UInt16)

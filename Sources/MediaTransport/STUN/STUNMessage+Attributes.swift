@@ -40,7 +40,7 @@ extension STUNMessage {
         return Int(value.byte(2) & 7) * 100 + Int(value.byte(3))
     }
 
-    /// The text of ``errorCode``.
+    /// ERROR-CODE: the text for a reader that comes with ``errorCode``.
     package var errorReason: String? {
         guard let value = errorValue else { return nil }
         return value.extracting(4...).text
@@ -100,7 +100,7 @@ extension STUNMessage {
         return found
     }
 
-    /// Calls `body` with each attribute until it returns false.
+    /// Calls `body` with the type of each readable attribute and the range of its value, until `body` returns false.
     private func forEachAttribute(_ body: (UInt16, Range<Int>) -> Bool) {
         var offset = Self.headerSize
         while offset < attributesEnd {

@@ -6,9 +6,9 @@
 package struct STUNMessage: ~Escapable {
     /// The role of a message in a transaction.
     package enum Class: UInt16, Hashable, Sendable, CaseIterable {
-        /// It expects an answer.
+        /// A request, which expects an answer.
         case request = 0
-        /// It expects no answer.
+        /// A message that expects no answer.
         case indication = 1
         /// The answer to a successful request.
         case success = 2
@@ -27,9 +27,9 @@ package struct STUNMessage: ~Escapable {
     static let magicCookie: UInt32 = 0x2112_A442
     static let fingerprintMask: UInt32 = 0x5354_554E
 
-    /// The class: request, answer or indication.
+    /// The class of the message: request, indication, success or error.
     package let messageClass: Class
-    /// The method, 0 to 0xFFF; see ``binding``.
+    /// The method of the message, 0 to 0xFFF; see ``binding``.
     package let method: UInt16
     /// The transaction id, the same in a request and its answer.
     package let transactionID: STUNTransactionID
@@ -39,7 +39,8 @@ package struct STUNMessage: ~Escapable {
     let bytes: RawSpan
     /// The offset of MESSAGE-INTEGRITY; nil if there is none.
     let integrity: Int?
-    /// Attributes after this position are ignored: those after MESSAGE-INTEGRITY (§14.5) are not authenticated.
+    /// The offset after the readable attributes: that of MESSAGE-INTEGRITY, else of FINGERPRINT, else of the message's end.
+    /// Attributes after MESSAGE-INTEGRITY are not authenticated (§14.5).
     let attributesEnd: Int
 
     /// Returns true if a datagram may be STUN, as opposed to DTLS and RTP on the same port (RFC 7983 §7).
@@ -73,7 +74,7 @@ package struct STUNMessage: ~Escapable {
         var end = datagram.byteCount
         var hasFingerprint = false
         var offset = Self.headerSize
-        while offset < datagram.byteCount {  // both are multiples of four, so type and length are there
+        while offset < datagram.byteCount {  // `offset` and the size are multiples of four: a header fits
             let type = datagram.bigEndian16(offset)
             let size = Int(datagram.bigEndian16(offset + 2))
             let next = offset + STUNAttribute.headerSize + Self.padded(size)
@@ -107,12 +108,12 @@ package struct STUNMessage: ~Escapable {
         var span = memory.mutableSpan
         var covered = unsafe span.mutableBytes
         covered.put(bytes.extracting(..<integrity), at: 0)
-        // The length as it was for the code (§14.5): up to and including MESSAGE-INTEGRITY.
+        // The sender made the code with a header length that ends with MESSAGE-INTEGRITY (§14.5).
         covered.put(UInt16(end - Self.headerSize), at: 2)
         let code = HMACSHA1.code(of: covered.bytes.extracting(..<integrity), key: key)
         return HMACSHA1.isEqual(code, bytes.extracting(end - HMACSHA1.size..<end))
     }
 
-    /// Returns the bytes of a value with its padding.
+    /// Returns the size in bytes of a value with its padding, a multiple of four.
     static func padded(_ size: Int) -> Int { (size + 3) & ~3 }
 }

@@ -3,9 +3,9 @@
 /// The id that a request and its answer share: 96 unpredictable bits (RFC 8489 §5).
 @frozen
 package struct STUNTransactionID: Hashable, Sendable, BitwiseCopyable {
-    /// The first four bytes.
+    /// The first four bytes of the id.
     package var high: UInt32
-    /// The other eight bytes.
+    /// The last eight bytes of the id.
     package var low: UInt64
 
     /// Creates an id from its bits.

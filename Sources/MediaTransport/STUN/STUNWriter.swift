@@ -32,7 +32,7 @@ package struct STUNWriter: ~Copyable, ~Escapable {
         self.buffer = buffer
     }
 
-    /// The message so far.
+    /// The message as written so far.
     package var message: RawSpan {
         @_lifetime(borrow self) get { buffer.bytes.extracting(..<count) }
     }
@@ -48,8 +48,8 @@ package struct STUNWriter: ~Copyable, ~Escapable {
     /// Adds PRIORITY.
     @_lifetime(self: copy self)
     package mutating func addPriority(_ priority: UInt32) {
-        let value = addHeader(STUNAttribute.priority, size: 4)
-        buffer.put(priority, at: value)
+        let valueStart = addHeader(STUNAttribute.priority, size: 4)
+        buffer.put(priority, at: valueStart)
     }
 
     /// Adds USE-CANDIDATE.
@@ -59,15 +59,15 @@ package struct STUNWriter: ~Copyable, ~Escapable {
     /// Adds ICE-CONTROLLING.
     @_lifetime(self: copy self)
     package mutating func addControlling(tieBreaker: UInt64) {
-        let value = addHeader(STUNAttribute.iceControlling, size: 8)
-        buffer.put(tieBreaker, at: value)
+        let valueStart = addHeader(STUNAttribute.iceControlling, size: 8)
+        buffer.put(tieBreaker, at: valueStart)
     }
 
     /// Adds ICE-CONTROLLED.
     @_lifetime(self: copy self)
     package mutating func addControlled(tieBreaker: UInt64) {
-        let value = addHeader(STUNAttribute.iceControlled, size: 8)
-        buffer.put(tieBreaker, at: value)
+        let valueStart = addHeader(STUNAttribute.iceControlled, size: 8)
+        buffer.put(tieBreaker, at: valueStart)
     }
 
     /// Adds XOR-MAPPED-ADDRESS.
@@ -82,70 +82,71 @@ package struct STUNWriter: ~Copyable, ~Escapable {
     package mutating func addErrorCode(_ code: Int, reason: String) {
         precondition((300..<700).contains(code))
         let reason = reason.utf8
-        let value = addHeader(STUNAttribute.errorCode, size: 4 + reason.count)
-        buffer.put(UInt32(code / 100) << 8 | UInt32(code % 100), at: value)
-        for (i, byte) in reason.enumerated() { buffer.put(byte, at: value + 4 + i) }
+        let valueStart = addHeader(STUNAttribute.errorCode, size: 4 + reason.count)
+        buffer.put(UInt32(code / 100) << 8 | UInt32(code % 100), at: valueStart)
+        for (i, byte) in reason.enumerated() { buffer.put(byte, at: valueStart + 4 + i) }
     }
 
     /// Adds UNKNOWN-ATTRIBUTES: the types of required attributes in `request` that are not supported, at most eight.
     @_lifetime(self: copy self)
     package mutating func addUnknownAttributes(of request: STUNMessage) {
-        let value = addHeader(STUNAttribute.unknownAttributes, size: 0)
+        let valueStart = addHeader(STUNAttribute.unknownAttributes, size: 0)
         var size = 0
         request.forEachNotUnderstood { type in
             guard size < 16 else { return }
-            buffer.put(type, at: value + size)
+            buffer.put(type, at: valueStart + size)
             size += 2
         }
-        count = value
-        fill(value, size: size, headerAt: value - STUNAttribute.headerSize)
+        count = valueStart
+        fill(valueStart, size: size, headerAt: valueStart - STUNAttribute.headerSize)
     }
 
     /// Adds MESSAGE-INTEGRITY over everything before it (RFC 8489 §14.5).
     /// - Parameter key: in ICE the bytes of the password of the agent that answers, in a request and in its answer.
     @_lifetime(self: copy self)
     package mutating func addMessageIntegrity(key: RawSpan) {
-        let covered = count
-        let value = addHeader(STUNAttribute.messageIntegrity, size: HMACSHA1.size)
-        let code = HMACSHA1.code(of: buffer.bytes.extracting(..<covered), key: key)
-        unsafe buffer.put(code.span.bytes, at: value)
+        let coveredSize = count
+        let valueStart = addHeader(STUNAttribute.messageIntegrity, size: HMACSHA1.size)
+        let code = HMACSHA1.code(of: buffer.bytes.extracting(..<coveredSize), key: key)
+        unsafe buffer.put(code.span.bytes, at: valueStart)
     }
 
     /// Adds FINGERPRINT (RFC 8489 §14.7).
     @_lifetime(self: copy self)
     package mutating func addFingerprint() {
-        let covered = count
-        let value = addHeader(STUNAttribute.fingerprint, size: 4)
-        buffer.put(CRC32.of(buffer.bytes.extracting(..<covered)) ^ STUNMessage.fingerprintMask, at: value)
+        let coveredSize = count
+        let valueStart = addHeader(STUNAttribute.fingerprint, size: 4)
+        buffer.put(CRC32.of(buffer.bytes.extracting(..<coveredSize)) ^ STUNMessage.fingerprintMask, at: valueStart)
     }
 
     /// Adds an attribute of any type and value.
     @_lifetime(self: copy self)
     mutating func add(_ type: UInt16, _ bytes: RawSpan) {
-        let value = addHeader(type, size: bytes.byteCount)
-        buffer.put(bytes, at: value)
+        let valueStart = addHeader(type, size: bytes.byteCount)
+        buffer.put(bytes, at: valueStart)
     }
 
     @_lifetime(self: copy self)
     private mutating func add(_ type: UInt16, _ text: String) {
-        let value = addHeader(type, size: text.utf8.count)
-        for (i, byte) in text.utf8.enumerated() { buffer.put(byte, at: value + i) }
+        let valueStart = addHeader(type, size: text.utf8.count)
+        for (i, byte) in text.utf8.enumerated() { buffer.put(byte, at: valueStart + i) }
     }
 
     @_lifetime(self: copy self)
     private mutating func add(_ type: UInt16, _ address: SocketAddress) {
-        let value = addHeader(type, size: address.address.isV6 ? 20 : 8)
-        buffer.put(address.address.isV6 ? 2 : 1 as UInt16, at: value)
-        buffer.put(address.port, at: value + 2)
+        let valueStart = addHeader(type, size: address.address.isV6 ? 20 : 8)
+        buffer.put(address.address.isV6 ? 2 : 1 as UInt16, at: valueStart)
+        buffer.put(address.port, at: valueStart + 2)
         switch address.address {
-        case .v4(let bits): buffer.put(bits, at: value + 4)
+        case .v4(let bits): buffer.put(bits, at: valueStart + 4)
         case .v6(let bits, _):
-            buffer.put(UInt64(truncatingIfNeeded: bits >> 64), at: value + 4)
-            buffer.put(UInt64(truncatingIfNeeded: bits), at: value + 12)
+            buffer.put(UInt64(truncatingIfNeeded: bits >> 64), at: valueStart + 4)
+            buffer.put(UInt64(truncatingIfNeeded: bits), at: valueStart + 12)
         }
     }
 
-    /// - Returns: the offset of the value; its padding and the message's length are already written.
+    /// Adds an attribute without its value: writes the header, the padding and the message's length.
+    /// - Returns: the offset at which the value is to be written.
     @_lifetime(self: copy self)
     private mutating func addHeader(_ type: UInt16, size: Int) -> Int {
         precondition(size <= STUNMessage.maximumSize)
@@ -156,10 +157,10 @@ package struct STUNWriter: ~Copyable, ~Escapable {
     }
 
     @_lifetime(self: copy self)
-    private mutating func fill(_ value: Int, size: Int, headerAt header: Int) {
+    private mutating func fill(_ valueStart: Int, size: Int, headerAt header: Int) {
         buffer.put(UInt16(size), at: header + 2)
-        count = value + STUNMessage.padded(size)
-        for i in (value + size)..<count { buffer.put(padding, at: i) }
+        count = valueStart + STUNMessage.padded(size)
+        for i in (valueStart + size)..<count { buffer.put(padding, at: i) }
         buffer.put(UInt16(count - STUNMessage.headerSize), at: 2)
     }
 }

@@ -4,21 +4,21 @@ import CEarshotAvahi
 
 /// The work of a ``RoomAdvertiser`` on its thread: keeps one entry group of the daemon up to date.
 ///
-/// Safe since libavahi's objects are used on its one thread only, and not after ``clientEnds()``.
+/// Safe since libavahi's objects are used on the advertiser's thread only, and not after ``clientEnds()``.
 @safe final class AdvertiserWork: AvahiClientDelegate {
     private let room: AdvertisedRoom
-    /// The room's name, or a variant of it if it was taken. It stays when the daemon restarts.
+    /// The announced name: the room's name, or a variant of it if that is taken. The name is kept when the daemon restarts.
     private var name: String
     private var client: OpaquePointer?
     private var group: OpaquePointer?
-    /// The announcement that the daemon has; nil to announce it completely.
-    private var told: RoomAnnouncement?
+    /// The announcement that the daemon has; nil if the whole service is to be announced.
+    private var announced: RoomAnnouncement?
     private var failure: DiscoveryError?
 
     private static let anywhere = CInt(AVAHI_IF_UNSPEC)
     private static let anyProtocol = CInt(AVAHI_PROTO_UNSPEC)
     private static let noFlags = AvahiPublishFlags(0)
-    /// The maximum number of rooms with the same name.
+    /// The maximum number of names to try for one announcement.
     private static let maximumTries = 100
 
     init(_ room: AdvertisedRoom) {
@@ -30,14 +30,14 @@ import CEarshotAvahi
 
     func becameBusy() {
         unsafe client = nil
-        told = nil
+        announced = nil
         room.state.set(.starting)
     }
 
     func clientEnds() {
         unsafe client = nil
         unsafe group = nil
-        told = nil
+        announced = nil
         failure = nil
     }
 
@@ -47,9 +47,9 @@ import CEarshotAvahi
         if let failure { throw failure }
         guard let client = unsafe client else { return }
         let wanted = room.announcement.withLock { $0 }
-        guard wanted != told else { return }
-        if told != nil, let group = unsafe group, unsafe updateTXT(wanted, group) == 0 {
-            told = wanted
+        guard wanted != announced else { return }
+        if announced != nil, let group = unsafe group, unsafe updateTXT(wanted, group) == 0 {
+            announced = wanted
         } else {
             try unsafe announce(wanted, client)
         }
@@ -64,13 +64,13 @@ import CEarshotAvahi
                     group, Self.anywhere, Self.anyProtocol, Self.noFlags, name, RoomAnnouncement.serviceType, nil, nil,
                     room.port, $0)
             }
-            if Int(code) == AVAHI_ERR_COLLISION {  // on this machine; the network's come later
+            if Int(code) == AVAHI_ERR_COLLISION {  // taken on this machine; collisions on the network come later
                 rename()
                 continue
             }
             if code == 0 { code = unsafe avahi_entry_group_commit(group) }
             guard code == 0 else { throw DiscoveryError(avahi: code) }
-            told = wanted
+            announced = wanted
             return
         }
         throw DiscoveryError(avahi: CInt(AVAHI_ERR_COLLISION))
@@ -98,7 +98,7 @@ import CEarshotAvahi
         case AVAHI_ENTRY_GROUP_ESTABLISHED: room.state.set(.advertising(name: name))
         case AVAHI_ENTRY_GROUP_COLLISION:
             rename()
-            told = nil
+            announced = nil
         case AVAHI_ENTRY_GROUP_FAILURE:
             failure = unsafe DiscoveryError(
                 avahi: client.map { unsafe avahi_client_errno($0) } ?? CInt(AVAHI_ERR_FAILURE))

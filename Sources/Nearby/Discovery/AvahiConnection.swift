@@ -30,8 +30,9 @@ protocol AvahiClientDelegate: AnyObject {
     private var failure: CInt?
     private var retryTime = HostTime.now()
 
-    /// The seconds until the next try after the daemon ended or could not be reached.
+    /// The seconds until the next try after the daemon has ended.
     private static let pause = 0.25
+    /// The seconds until the next try after a client could not be created, or its work has failed.
     private static let longPause = 2.0
 
     init(_ poll: OpaquePointer, _ work: any AvahiClientDelegate) {
@@ -47,13 +48,13 @@ protocol AvahiClientDelegate: AnyObject {
         } catch {
             drop(error, pause: Self.longPause)
         }
-        // Without a client the only event is the next try.
+        // Without a client, the only event to wait for is the time of the next try.
         let wait = unsafe client == nil ? CInt(max(0, retryTime.seconds(since: .now())) * 1e3) + 1 : -1
         if unsafe avahi_simple_poll_iterate(poll, wait) < 0 { usleep(100_000) }
         if let failure { drop(DiscoveryError(avahi: failure), pause: Self.pause) }
     }
 
-    /// Frees the client; the daemon withdraws its announcements.
+    /// Frees the client, so that the daemon withdraws the client's announcements.
     func close() {
         failure = nil
         guard let client = unsafe client else { return }
@@ -71,7 +72,7 @@ protocol AvahiClientDelegate: AnyObject {
     private func open() {
         earshot_dbus_leave_sigpipe()
         var code: CInt = 0
-        // Without a daemon the client waits for one, by D-Bus.
+        // If no daemon runs, the client waits, by D-Bus, until one starts.
         unsafe client = unsafe avahi_client_new(
             avahi_simple_poll_get(poll), AVAHI_CLIENT_NO_FAIL,
             { client, state, context in
@@ -86,7 +87,7 @@ protocol AvahiClientDelegate: AnyObject {
         }
     }
 
-    /// Handles a state. Also called within `avahi_client_new`.
+    /// Handles a new state of the client. `avahi_client_new` may call this method before it returns.
     private func handleState(_ state: AvahiClientState, of client: OpaquePointer) {
         switch state {
         case AVAHI_CLIENT_S_RUNNING: unsafe work.becameReady(client)

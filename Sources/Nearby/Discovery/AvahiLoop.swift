@@ -44,11 +44,11 @@ final class AvahiLoop: Sendable {
         connection.close()
     }
 
-    /// Makes the thread apply the requested state.
+    /// Wakes the thread, which then calls ``AvahiClientDelegate/update()``.
     func wake() { wakeup.handle.wake() }
 
-    /// Makes the thread withdraw all services and end. Returns when it has ended, or after a second if the daemon does not answer;
-    /// the thread then ends after the daemon's answer.
+    /// Makes the thread withdraw all services and end. Returns when the thread has ended, or after a second if the daemon does
+    /// not answer; the thread then ends after the daemon's answer.
     func stop() {
         guard !isStopping.exchange(true, ordering: .sequentiallyConsistent) else { return }
         wake()

@@ -6,9 +6,9 @@ import EarshotMediaTransport
 /// The work of a ``RoomBrowser`` on its thread: a browser of the daemon for the service type, and a permanent resolver for each
 /// service, which reports changes of the TXT record.
 ///
-/// Safe since libavahi's objects are used on its one thread only, and not after ``clientEnds()``.
+/// Safe since libavahi's objects are used on the browser's thread only, and not after ``clientEnds()``.
 @safe final class BrowserWork: AvahiClientDelegate {
-    private let seen: CurrentValue<RoomBrowser.Snapshot>
+    private let snapshot: CurrentValue<RoomBrowser.Snapshot>
     private var client: OpaquePointer?
     private var browser: OpaquePointer?
     private var resolvers: [RoomSightings.Place: OpaquePointer] = unsafe [:]
@@ -18,7 +18,7 @@ import EarshotMediaTransport
 
     private static let noFlags = AvahiLookupFlags(0)
 
-    init(_ seen: CurrentValue<RoomBrowser.Snapshot>) { self.seen = seen }
+    init(_ snapshot: CurrentValue<RoomBrowser.Snapshot>) { self.snapshot = snapshot }
 
     func becameReady(_ client: OpaquePointer) { unsafe self.client = unsafe client }
 
@@ -33,14 +33,14 @@ import EarshotMediaTransport
         failure = nil
     }
 
-    func becameUnavailable(_ reason: DiscoveryError) { seen.set(.init(state: .unavailable(reason), rooms: [])) }
+    func becameUnavailable(_ reason: DiscoveryError) { snapshot.set(.init(state: .unavailable(reason), rooms: [])) }
 
     func update() throws(DiscoveryError) {
         if let failure { throw failure }
         if unsafe browser == nil, let client = unsafe client { try unsafe browse(client) }
         guard isChanged else { return }
         isChanged = false
-        seen.set(.init(state: .browsing, rooms: sightings.rooms))
+        snapshot.set(.init(state: .browsing, rooms: sightings.rooms))
     }
 
     private func browse(_ client: OpaquePointer) throws(DiscoveryError) {
@@ -63,7 +63,7 @@ import EarshotMediaTransport
         case AVAHI_BROWSER_FAILURE:
             failure = unsafe DiscoveryError(
                 avahi: client.map { unsafe avahi_client_errno($0) } ?? CInt(AVAHI_ERR_FAILURE))
-        default: break  // all that the daemon knew, or all for now
+        default: break  // the daemon has reported all that it knew, or all for now
         }
     }
 

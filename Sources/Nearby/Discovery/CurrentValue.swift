@@ -12,7 +12,7 @@ final class CurrentValue<Value: Equatable & Sendable>: Sendable {
 
     var current: Value { value.withLock { $0 } }
 
-    /// Sends the state to the listeners if it changed.
+    /// Sets the value, and sends it to the listeners if it differs from the previous one.
     func set(_ new: Value) {
         value.withLock { value in
             guard new != value else { return }

@@ -26,7 +26,7 @@ public enum DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
             }
     }
 
-    /// The error for a missing daemon, with whether it is installed.
+    /// The error for a daemon that is not running; it tells whether the daemon is installed.
     static var absentDaemon: DiscoveryError {
         let paths = ["/usr/sbin/avahi-daemon", "/usr/bin/avahi-daemon", "/usr/local/sbin/avahi-daemon"]
         return .noDaemon(isInstalled: paths.contains { unsafe access($0, X_OK) == 0 })

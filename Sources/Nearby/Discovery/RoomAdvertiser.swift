@@ -5,12 +5,13 @@ import Synchronization
 
 /// Announces a room on the local networks, by DNS-SD over Avahi, until it is stopped or released.
 ///
-/// If another room has the name, it takes the next (`Song #2`) and reports it. When the daemon restarts it announces the room
-/// again. It has a thread, `discovery`; members are for any other thread and do not wait unless documented.
+/// If another room has the name, the advertiser takes the next one (`Song #2`) and reports it. When the daemon restarts, the
+/// advertiser announces the room again. It has a thread, `discovery`; members are for any other thread and do not wait unless
+/// documented.
 public final class RoomAdvertiser: Sendable {
     /// The state of an advertiser.
     public enum State: Hashable, Sendable, CustomStringConvertible {
-        /// The daemon checks whether the name is free, which takes about a second.
+        /// The advertiser waits for the daemon, or the daemon checks whether the name is free, which takes about a second.
         case starting
         /// The room is visible on the local networks, under this name.
         case advertising(name: String)
@@ -18,7 +19,7 @@ public final class RoomAdvertiser: Sendable {
         case collision(taken: String, trying: String)
         /// The room is not announced; announcing resumes when the daemon runs.
         case unavailable(DiscoveryError)
-        /// The announcement was withdrawn.
+        /// The advertiser was stopped, and the announcement withdrawn.
         case stopped
 
         /// One line for the user.
@@ -40,8 +41,8 @@ public final class RoomAdvertiser: Sendable {
     /// Starts announcing.
     /// - Parameters:
     ///   - name: the room's name: 1 to 63 bytes of UTF-8, without control characters.
-    ///   - port: the TCP port of its signalling.
-    /// - Throws: ``DiscoveryError/invalidName(_:)``. Later errors are a ``state``.
+    ///   - port: the TCP port of the room's signalling.
+    /// - Throws: ``DiscoveryError/invalidName(_:)``. ``state`` reports later errors.
     public init(name: String, port: UInt16, announcement: RoomAnnouncement) throws(DiscoveryError) {
         guard (1...AnnouncedText.maximumSize).contains(name.utf8.count),
             !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })

@@ -12,13 +12,14 @@ package struct RoomFinder: Sendable {
         case found(NearbyRoom)
         /// Several rooms have the name.
         case ambiguous([NearbyRoom])
-        /// No room had the name in time. `seen` has the names of other rooms; `problem` is the reason that no room is visible.
+        /// No room had the name in time. `seen` has the names of the visible rooms; `problem` is the reason if rooms cannot be
+        /// seen at all.
         case notFound(seen: [String], problem: DiscoveryError?)
     }
 
-    /// The seconds in which a second room of the name may appear.
+    /// The seconds after the first match in which a second room with the name may appear.
     static let duplicateWait = 0.5
-    /// The seconds in which a restarting daemon may appear.
+    /// The maximum seconds of a search while the daemon is unavailable: it may be restarting.
     static let restartDelay = 1.0
 
     private let name: String

@@ -3,11 +3,11 @@
 import Foundation
 
 extension Firewall {
-    /// The places of files, for tests of other machines.
+    /// The files and programs that are read. Tests replace them to imitate other machines.
     struct Places {
-        /// The folder that replaces the root.
+        /// The folder that replaces the root folder; empty for the real one.
         var root = ""
-        /// The program that lists the kernel's rules for administrators.
+        /// The path of `nft`, which lists the kernel's rules for administrators; nil if it is not installed.
         // Unsafe in this file: a path is a C string for the call.
         var nft: String? = Self.programs.first { unsafe access($0, X_OK) == 0 }
         /// True if this process may read the kernel's rules.
@@ -16,8 +16,8 @@ extension Firewall {
         private static let programs = ["/usr/sbin/nft", "/sbin/nft", "/usr/bin/nft"]
     }
 
-    /// Returns the firewall of this machine: reads files, and as administrator runs `nft` for at most a second. Nil if no
-    /// firewall is found.
+    /// Returns the firewall of this machine; nil if none is found. Reads files, and as administrator runs `nft` for at most a
+    /// second.
     package static func detectLocal() -> Firewall? { detect(Places()) }
 
     static func detect(_ places: Places) -> Firewall? {
@@ -25,8 +25,8 @@ extension Firewall {
         let rules = listed.map { PacketRules($0) }
         if let ufw = ufw(places) { return ufw }
         if isRunning("firewalld", places) {
-            let own = rules?.chains.filter { $0.place.table == "firewalld" }
-            return Firewall(.firewalld, openings: own.map(PacketRules.openings))
+            let firewalldChains = rules?.chains.filter { $0.place.table == "firewalld" }
+            return Firewall(.firewalld, openings: firewalldChains.map(PacketRules.openings))
         }
         guard let rules = rules ?? configured(places) else { return nil }
         let closed = rules.chains.filter(\.isClosed)
@@ -41,7 +41,7 @@ extension Firewall {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Returns the value of a shell variable assigned in a file.
+    /// Returns the value of a shell variable by its last assignment in `text`; nil if there is none.
     private static func value(of name: String, in text: String) -> String? {
         let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         return lines.last { $0.hasPrefix("\(name)=") }.map {
@@ -58,8 +58,8 @@ extension Firewall {
         return Firewall(.ufw, openings: self.text("/etc/ufw/user.rules", places).map(ufwOpenings))
     }
 
-    /// Reads the comments in which ufw stores its rules: action, protocol, ports, to, the sender's ports, from and direction, as
-    /// in `### tuple ### allow udp 47400 0.0.0.0/0 any 0.0.0.0/0 in`.
+    /// Returns the ports that ufw's rules open. ufw stores each rule in a comment: action, protocol, ports, destination, the
+    /// sender's ports, source and direction, as in `### tuple ### allow udp 47400 0.0.0.0/0 any 0.0.0.0/0 in`.
     private static func ufwOpenings(_ text: String) -> [TransportProtocol: PortSet] {
         var openings: [TransportProtocol: PortSet] = [:]
         for line in text.split(separator: "\n") where line.hasPrefix("### tuple ###") {
@@ -81,7 +81,8 @@ extension Firewall {
         }
     }
 
-    /// Returns the rules that the system loads at boot, if enabled: only an administrator may read the kernel's present rules.
+    /// Returns the rules that the system loads at boot; nil if it loads none. They stand for the kernel's present rules, which
+    /// only an administrator may read.
     private static func configured(_ places: Places) -> PacketRules? {
         let wants = ["sysinit", "multi-user"].map { "/etc/systemd/system/\($0).target.wants/nftables.service" }
         var status = stat()

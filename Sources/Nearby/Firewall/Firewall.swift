@@ -30,9 +30,9 @@ package struct Firewall: Hashable, Sendable {
         package var name: String
     }
 
-    /// The program.
+    /// The program that maintains this machine's rules.
     package let kind: Kind
-    /// The open ports; nil if they cannot be read.
+    /// The open ports of each protocol; nil if they are not known.
     let openings: [TransportProtocol: PortSet]?
 
     init(_ kind: Kind, openings: [TransportProtocol: PortSet]?) {
@@ -40,7 +40,8 @@ package struct Firewall: Hashable, Sendable {
         self.openings = openings
     }
 
-    /// Returns true if packets to a port pass; nil if only an administrator may know.
+    /// Returns true if packets to a port pass; nil if that is not known, for example because only an administrator may read the
+    /// rules.
     package func isOpen(_ port: UInt16, _ transport: TransportProtocol) -> Bool? {
         openings.map { $0[transport]?.contains(port) ?? false }
     }
@@ -76,7 +77,8 @@ struct PortSet: Hashable, Sendable {
 
     mutating func formUnion(_ other: PortSet) { ranges += other.ranges }
 
-    /// Reads numbers and ranges with commas between, as `22`, `8000-8100` or in ufw `8000:8100`. Skips invalid ones.
+    /// Reads port numbers and ranges between commas or spaces, such as `22` and `8000-8100`, which ufw writes as `8000:8100`.
+    /// Skips invalid ones.
     init(_ list: some StringProtocol) {
         for item in list.split(whereSeparator: { $0 == "," || $0 == " " }) {
             let ends = item.split(whereSeparator: { $0 == "-" || $0 == ":" }).map { UInt16($0) }

@@ -7,15 +7,15 @@ struct PacketRules {
         var place: Firewall.Chain
         var hook: String?
         var dropsByDefault = false
-        var rules: [[String]] = []
+        var rules: [[String]] = []  // words of each rule
 
-        /// Returns true if it rejects everything except named ports.
+        /// True if the chain rejects all packets to this machine except those to named ports.
         var isClosed: Bool {
             guard hook == "input", ["inet", "ip", "ip6"].contains(place.family) else { return false }
             return dropsByDefault || (rules.last.map { Self.isRefusal($0) } ?? false)
         }
 
-        /// Returns true if the rule rejects everything: only a counter precedes the verdict.
+        /// Returns true if a rule drops or rejects all packets: at most a counter precedes its verdict.
         private static func isRefusal(_ rule: [String]) -> Bool {
             let rest = PacketRules.withoutCounter(rule)
             return rest.first == "drop" || rest.first == "reject"
@@ -44,8 +44,8 @@ struct PacketRules {
         return openings
     }
 
-    /// Returns the ports that all of several successive chains open: known for one chain; nil for more, as chains of one family
-    /// do not contain the other's rules.
+    /// Returns the ports that packets may use if they must pass each of `chains`. nil for more than one chain, since each may be
+    /// for another address family.
     static func commonOpenings(_ chains: [Chain]) -> [Firewall.TransportProtocol: PortSet]? {
         guard let chain = chains.first, chains.count == 1 else { return nil }
         return openings(chain)
@@ -82,7 +82,7 @@ extension PacketRules {
         var chains: [Chain] = []
         private var tokens: [String] = []
         private var word = ""
-        private var set: String?
+        private var set: String?  // text of the set that is being read
         private var table: (family: String, name: String)?
         private var isInChain = false
         /// The number of open blocks.

@@ -5,23 +5,24 @@ import Foundation
 /// A program that is run for its output, with a time limit.
 struct Subprocess {
     private let arguments: [String]
-    private static let maximumSize = 4 << 20
+    private static let maximumOutputSize = 4 << 20
 
     init(_ arguments: [String]) { self.arguments = arguments }
 
-    /// Returns the output; nil if the program could not be started, failed, printed too much or took too long.
+    /// Runs the program and returns its output; nil if the program could not be started, failed, printed too much or took too
+    /// long.
     func output(within seconds: Double) -> String? {
         // Unsafe in this file: C structures that are initialized before use, arguments that are freed after the call.
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { return nil }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer { close(ends[0]) }
-        guard let pid = spawn(output: ends[1]) else {
-            close(ends[1])
+        var pipeEnds: [Int32] = [-1, -1]
+        guard unsafe pipe(&pipeEnds) == 0 else { return nil }
+        for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(pipeEnds[0]) }
+        guard let pid = spawn(output: pipeEnds[1]) else {
+            close(pipeEnds[1])
             return nil
         }
-        close(ends[1])
-        let bytes = read(ends[0], until: DispatchTime.now() + seconds)
+        close(pipeEnds[1])
+        let bytes = read(pipeEnds[0], until: DispatchTime.now() + seconds)
         if bytes == nil { kill(pid, SIGKILL) }
         var status: Int32 = 0
         while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
@@ -31,7 +32,7 @@ struct Subprocess {
     private func read(_ descriptor: Int32, until deadline: DispatchTime) -> [UInt8]? {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
-        while bytes.count <= Self.maximumSize {
+        while bytes.count <= Self.maximumOutputSize {
             let now = DispatchTime.now()
             guard now < deadline else { return nil }
             var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -56,10 +57,10 @@ struct Subprocess {
         unsafe posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&files, output, 1)
         unsafe posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0)
-        // The default signals; this process's own settings must not be inherited.
-        var none = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        // No signal is blocked: the program must not inherit the signals that this process blocks.
+        var noSignals = sigset_t()
+        unsafe sigemptyset(&noSignals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &noSignals)
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
         var environment: [UnsafeMutablePointer<CChar>?] = unsafe [strdup("PATH=/usr/sbin:/usr/bin:/sbin:/bin"), nil]

@@ -7,7 +7,7 @@ import NIOCore
 import struct EarshotMediaTransport.SocketAddress
 
 extension SocketAddress {
-    /// Converts NIO's address. IPv4 on a socket of both families becomes IPv4.
+    /// Converts an address of NIO. An IPv4 address that a socket for both families reports as IPv6 becomes IPv4.
     init?(_ address: NIOCore.SocketAddress?) {
         // Unsafe in this file: an address is read as its family declares, within its length.
         guard let address,

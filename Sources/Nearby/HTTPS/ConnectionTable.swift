@@ -3,12 +3,12 @@
 import EarshotMediaTransport
 import Synchronization
 
-/// The connections of a server, counted by address, and those that wait for a request.
+/// The connections of a server, their number for each client's address, and those that wait for a request.
 final class ConnectionTable: Sendable {
     fileprivate struct State {
         var connections: [ObjectIdentifier: (connection: ServerConnection, address: IPAddress)] = [:]
         var counts: [IPAddress: Int] = [:]
-        /// The connections that wait for a request, the longest first.
+        /// The connections that wait for a request; the one that has waited longest is first.
         var waiting: [ObjectIdentifier] = []
         var isStopping = false
     }
@@ -17,8 +17,9 @@ final class ConnectionTable: Sendable {
 
     init(_ limits: HTTPSLimits) { self.limits = limits }
 
-    /// Adds a connection that waits for a request. Returns false if there are too many, or the server stops. If all places are
-    /// taken, closes the connection that has waited longest, so that idle connections keep nobody out.
+    /// Adds a connection that waits for a request. If the server has its maximum of connections, closes the one that has waited
+    /// longest, so that idle connections keep nobody out. Returns false if the address has too many connections, if all
+    /// connections are busy, or if the server stops.
     func admit(_ connection: ServerConnection, from address: IPAddress) -> Bool {
         let (isAdmitted, idle) = state.withLock { state -> (Bool, ServerConnection?) in
             guard !state.isStopping, state.counts[address, default: 0] < limits.connectionsPerAddress else {
@@ -42,8 +43,8 @@ final class ConnectionTable: Sendable {
     /// Removes a connection.
     func remove(_ connection: ServerConnection) { state.withLock { $0.remove(ObjectIdentifier(connection)) } }
 
-    /// Notes whether the connection waits for a request. Returns false if it must be closed: the server stops, or another has its
-    /// place.
+    /// Records whether a connection waits for a request. Returns false if the connection must be closed: the server stops, or
+    /// another connection has taken its place.
     func setWaiting(_ isWaiting: Bool, _ connection: ServerConnection) -> Bool {
         let id = ObjectIdentifier(connection)
         return state.withLock { state in
@@ -57,7 +58,7 @@ final class ConnectionTable: Sendable {
         }
     }
 
-    /// Returns true if the server is stopping.
+    /// True if the server is stopping.
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
     /// The number of connections.

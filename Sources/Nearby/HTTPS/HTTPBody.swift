@@ -4,11 +4,12 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// A received body, in the pieces of the network. It can be read once, by one task at a time.
+/// The body of a received message, in the pieces that the network delivers. It can be read once, by one task at a time.
 ///
-/// A piece is read on demand, so a reader that stops asking stops the sender. After the handler returns, reading throws.
+/// A piece is read on demand, so that a reader that stops asking stops the sender. After the handler of the message has returned,
+/// reading throws.
 struct HTTPBody: AsyncSequence, Sendable {
-    /// The size, if the sender declared it.
+    /// The size of the body in bytes; nil if the sender did not declare it.
     let length: Int?
     private let reader: HTTPBodyReader
     private let timeout: Duration?
@@ -29,7 +30,7 @@ struct HTTPBody: AsyncSequence, Sendable {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader: reader) }
 
     /// Returns the whole body.
-    /// - Throws: ``HTTPBodyError/tooLarge(_:)`` as soon as it is known to exceed `limit` bytes.
+    /// - Throws: ``HTTPBodyError/tooLarge(_:)`` as soon as the body is known to exceed `limit` bytes.
     func collect(upTo limit: Int) async throws -> [UInt8] {
         if let length, length > limit { throw HTTPBodyError.tooLarge(limit) }
         let deadline = timeout.map { ContinuousClock.now + $0 }
@@ -45,7 +46,7 @@ struct HTTPBody: AsyncSequence, Sendable {
 enum HTTPBodyError: Error, Hashable {
     /// The body exceeds this number of bytes.
     case tooLarge(Int)
-    /// The request has ended.
+    /// The request has ended, so that its body can be neither read nor written.
     case over
 }
 
@@ -54,7 +55,7 @@ final class HTTPBodyReader: Sendable {
     private enum State { case fresh, reading, ended, over }
     private let state = Mutex(State.fresh)
     private let begin: @Sendable () async throws -> Void
-    private let piece: @Sendable (Duration?) async throws -> ByteBuffer?
+    private let receivePiece: @Sendable (Duration?) async throws -> ByteBuffer?
 
     /// - Parameter begin: called before the first piece is requested.
     init<InboundHead, OutboundHead>(
@@ -62,7 +63,7 @@ final class HTTPBodyReader: Sendable {
         begin: @escaping @Sendable () async throws -> Void = {}
     ) {
         self.begin = begin
-        piece = { limit in
+        receivePiece = { limit in
             switch try await connection.next(within: limit) {
             case .body(let bytes): return bytes
             case .end: return nil
@@ -81,11 +82,11 @@ final class HTTPBodyReader: Sendable {
             state.withLock { $0 = .reading }
             try await begin()
         }
-        let bytes = try await piece(deadline.map { max(.zero, $0 - .now) })
+        let bytes = try await receivePiece(deadline.map { max(.zero, $0 - .now) })
         if bytes == nil { state.withLock { $0 = .ended } }
         return bytes
     }
 
-    /// Ends reading.
+    /// Makes later reads throw ``HTTPBodyError/over``.
     func finish() { state.withLock { $0 = .over } }
 }

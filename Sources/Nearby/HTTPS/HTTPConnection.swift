@@ -3,7 +3,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// A connection of either side, for tasks: parts are received on demand, and sent when the kernel has accepted them.
+/// A connection of a client or a server, for tasks: parts of messages are received on demand, and a write returns when the kernel
+/// has accepted it.
 ///
 /// A task that is cancelled in a call aborts the connection.
 final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equatable & Sendable>: Sendable {
@@ -14,14 +15,15 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
     private let handler: NIOLoopBound<PartHandler<InboundHead>>
     private var loop: any EventLoop { channel.eventLoop }
 
-    /// Adds the last handler. On the event loop.
+    /// Adds the last handler of the channel. Runs on the channel's event loop.
     init(on channel: any Channel) throws {
         self.channel = channel
         handler = NIOLoopBound(PartHandler(), eventLoop: channel.eventLoop)
         try channel.pipeline.syncOperations.addHandler(handler.value)
     }
 
-    /// Returns the peer's public key as SPKI in DER once TLS is established. A client calls it right after ``init(on:)``.
+    /// Returns the peer's public key, as SPKI in DER, once TLS is established; nil if the peer has presented none. A client calls
+    /// this method right after ``init(on:)``.
     func handshake(within limit: Duration) async throws -> [UInt8]? {
         try await abortingWhenCancelled {
             try await self.loop.flatSubmit {
@@ -30,7 +32,7 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
         }
     }
 
-    /// Returns the next part, in order. For one task at a time.
+    /// Returns the next part of the received messages, in order. For one task at a time.
     func next(within limit: Duration?, onceBegun: Duration? = nil) async throws -> Inbound {
         try await abortingWhenCancelled {
             try await self.loop.flatSubmit {
@@ -44,7 +46,7 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
     func peerKey() async -> [UInt8]? { try? await loop.submit { self.handler.value.peerKey }.get() }
 
     /// Sends parts together.
-    /// - Parameter limit: the time for the kernel to accept them; then the connection is aborted.
+    /// - Parameter limit: the maximum time until the kernel has accepted the parts; then the connection is aborted.
     func write(_ parts: [Outbound], within limit: Duration?) async throws {
         try await abortingWhenCancelled {
             try await self.loop.flatSubmit { self.write(parts, within: limit.map { TimeAmount($0) }) }.get()
@@ -53,15 +55,15 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
 
     private func write(_ parts: [Outbound], within limit: TimeAmount?) -> EventLoopFuture<Void> {
         let handler = handler.value
-        let written = loop.makePromise(of: Void.self)
+        let writePromise = loop.makePromise(of: Void.self)
         for (index, part) in parts.enumerated() {
             let isLast = index == parts.count - 1
-            channel.pipeline.syncOperations.write(Self.forNIO(part), promise: isLast ? written : nil)
+            channel.pipeline.syncOperations.write(Self.forNIO(part), promise: isLast ? writePromise : nil)
         }
         handler.isOutboundWhole = false
         channel.pipeline.syncOperations.flush()
         let timer = limit.map { loop.scheduleTask(in: $0) { self.abort(ConnectionFailure.timedOut) } }
-        return written.futureResult.assumeIsolated().flatMapThrowing {
+        return writePromise.futureResult.assumeIsolated().flatMapThrowing {
             if case .end? = parts.last { handler.isOutboundWhole = true }
         }.flatMapErrorThrowing { throw handler.failure ?? $0 }.nonisolated().always { _ in timer?.cancel() }
     }
@@ -80,27 +82,28 @@ final class HTTPConnection<InboundHead: Equatable & Sendable, OutboundHead: Equa
     }
 
     /// Discards the remainder of the current message, at most `limit` bytes.
-    /// - Returns: true if its end was found.
+    /// - Returns: true if the end of the message was found.
     func skipMessage(upTo limit: Int, within time: Duration) async throws -> Bool {
         if try await loop.submit({ self.handler.value.skipMessage() }).get() { return true }
         let deadline = ContinuousClock.now + time
-        var rest = limit
-        while rest > 0 {
+        var remainingBytes = limit
+        while remainingBytes > 0 {
             switch try await next(within: max(.zero, deadline - .now)) {
             case .head: return false
-            case .body(let bytes): rest -= bytes.readableBytes
+            case .body(let bytes): remainingBytes -= bytes.readableBytes
             case .end: return true
             }
         }
         return false
     }
 
-    /// Returns true if it can be used for another request.
+    /// Returns true if the connection can be used for another request.
     func isReady() async -> Bool {
         (try? await loop.submit { self.channel.isActive && self.handler.value.isReady }.get()) ?? false
     }
 
-    /// Waits until the connection is closed. A cancelled task closes it, which takes TLS at most a quarter of a second.
+    /// Waits until the connection is closed. If the task is cancelled, closes the connection, which takes TLS at most a quarter
+    /// of a second.
     func closed() async {
         await withTaskCancellationHandler {
             try? await channel.closeFuture.get()

@@ -4,19 +4,19 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// The content after a head.
+/// The content of a message, which follows the message's head.
 enum HTTPContent: Sendable {
-    /// Complete bytes.
+    /// The complete bytes of the content.
     case bytes([UInt8])
     /// Bytes that are written over time. The content ends when the closure returns; if it throws, the connection is aborted, so
-    /// that the peer does not take the part for the whole.
+    /// that the peer does not mistake the part for the whole content.
     case stream(@Sendable (HTTPContentWriter) async throws -> Void)
 
     static let none = HTTPContent.bytes([])
 
     static func text(_ text: String) -> HTTPContent { .bytes(Array(text.utf8)) }
 
-    /// The maximum bytes of a write; each is awaited.
+    /// The maximum number of bytes of one write; the next write waits until the kernel has accepted the previous one.
     static let pieceSize = 65_536
 }
 

@@ -15,7 +15,7 @@ struct HTTPExchange {
     let deadline: NIODeadline?
     private var connection: ClientConnection { link.connection }
 
-    /// - Parameter keep: called if the connection can be reused; otherwise it is closed.
+    /// - Parameter keep: called if the connection can be used for another request; otherwise the connection is closed.
     func run<Result>(
         _ method: HTTPMethod, _ target: String, _ headers: HTTPHeaders, _ content: HTTPContent,
         isolation: isolated (any Actor)?, _ read: (HTTPAnswer) async throws -> Result, keep: () -> Void
@@ -27,7 +27,7 @@ struct HTTPExchange {
             }
         }
         defer { timer?.cancel() }
-        // In parallel with the answer: a server may answer before the end of a content.
+        // Send in parallel with reading the answer: a server may answer before it has received the whole content.
         async let sending: Void = connection.send(head, content, within: nil)
         let failure: any Error
         do {
@@ -40,7 +40,7 @@ struct HTTPExchange {
                     body: HTTPBody(length: length, reader: reader, timeout: nil), serverKey: link.serverKey,
                     address: link.address))
             reader.finish()
-            // Before the check, or the timer might abort the next request.
+            // Cancel the timer before the connection is reused, or it might abort the next request.
             timer?.cancel()
             if answer.isKeepAlive, await connection.isReady() {
                 try await sending
@@ -53,7 +53,7 @@ struct HTTPExchange {
             failure = error
         }
         connection.abort(ConnectionFailure.closed)
-        // The content's error is the cause, not the closed connection.
+        // If the content could not be produced, throw that error: it is the cause, not the closed connection.
         do {
             try await sending
         } catch {
@@ -91,6 +91,6 @@ struct HTTPExchange {
         }
     }
 
-    /// Returns the error for the caller.
+    /// Returns an error of the network as ``HTTPSError``; another error unchanged.
     private func named(_ error: any Error) -> any Error { HTTPSError(error, from: link.address) ?? error }
 }

@@ -5,13 +5,14 @@ import NIOHTTP1
 
 import struct EarshotMediaTransport.SocketAddress
 
-/// A request for a handler.
+/// A received request, for the server's handler.
 struct HTTPRequest: Sendable {
     let method: HTTPMethod
     let target: HTTPTarget
     let headers: HTTPHeaders
     let remoteAddress: SocketAddress
-    /// The client's public key, verified by its certificate, as SPKI in DER; nil for browsers, which have none.
+    /// The client's public key, verified by its certificate, as SPKI in DER; nil for clients without a certificate, such as
+    /// browsers.
     let clientKey: [UInt8]?
     let body: HTTPBody
 }
@@ -29,7 +30,7 @@ struct HTTPResponse: Sendable {
     }
 }
 
-/// An error that a handler throws, which becomes its answer.
+/// An error that a handler throws; the server answers with it.
 struct HTTPProblem: Error, Hashable {
     let status: HTTPResponseStatus
     /// The code for programs, in lower-case letters and hyphens.

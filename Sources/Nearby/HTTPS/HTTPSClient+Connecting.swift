@@ -8,8 +8,8 @@ import NIOPosix
 import struct EarshotMediaTransport.SocketAddress
 
 extension HTTPSClient {
-    /// Connects to the address that answers first with the right key. Each is tried shortly after the previous one (RFC 8305,
-    /// section 5), or as soon as that has failed.
+    /// Connects to the address that answers first with the right key. Each address is tried shortly after the previous one (RFC
+    /// 8305, section 5), or as soon as an earlier one has failed.
     func connect(by deadline: NIODeadline?) async throws -> HTTPLink {
         let limit = deadline.map { min(timeouts.connect, max(.zero, Duration($0 - .now()))) } ?? timeouts.connect
         return try await raced(addresses, every: timeouts.nextAddress) { address in
@@ -27,7 +27,7 @@ extension HTTPSClient {
     }
 
     private func connect(to address: SocketAddress, within limit: Duration) async throws -> HTTPLink {
-        let made = HTTPSEventLoop.group.next().makePromise(of: ClientConnection.self)
+        let connectionPromise = HTTPSEventLoop.group.next().makePromise(of: ClientConnection.self)
         let connected = ClientBootstrap(group: HTTPSEventLoop.group)
             .connectTimeout(TimeAmount(limit))
             .channelOption(.autoRead, value: false)
@@ -35,17 +35,17 @@ extension HTTPSClient {
             .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    made.succeed(try self.configure(channel, address))
+                    connectionPromise.succeed(try self.configure(channel, address))
                 }
             }.connect(to: address.forNIO)
-        connected.whenFailure { made.fail($0) }
-        let connection = try await made.futureResult.get()
+        connected.whenFailure { connectionPromise.fail($0) }
+        let connection = try await connectionPromise.futureResult.get()
         connected.whenFailure { connection.abort($0) }
         guard let key = try await connection.handshake(within: limit) else { throw HTTPSError.notTLS(address) }
         return HTTPLink(connection, to: address, serverKey: key)
     }
 
-    /// Adds the handlers of a connection, from the network upwards. On its event loop.
+    /// Adds the handlers of a connection, from the network upwards. Runs on the connection's event loop.
     private func configure(_ channel: any Channel, _ address: SocketAddress) throws -> ClientConnection {
         var size = NIOHTTPDecoderLimitConfiguration()
         size.maxHeaderListSize = 65_536
@@ -62,7 +62,8 @@ extension HTTPSClient {
         return try ClientConnection(on: channel)
     }
 
-    /// Returns the rank of an address's error; the most informative one is thrown.
+    /// Returns the rank of an error of one address. Of the errors of all addresses, that with the highest rank is thrown, as the
+    /// most informative.
     private static func weight(_ error: any Error) -> Int {
         switch error as? HTTPSError {
         case .wrongKey: 4
@@ -123,6 +124,6 @@ func raced<Candidate: Sendable, Winner: Sendable>(
 private enum RaceOutcome<Winner: Sendable>: Sendable {
     case won(Winner)
     case lost(any Error)
-    /// The next address is due after this number of attempts.
+    /// The next candidate is due, if no more than this number of attempts have begun.
     case due(Int)
 }

@@ -21,7 +21,7 @@ enum KeyVerdict: Hashable, Sendable {
 final class HTTPSClient: Sendable {
     /// The time limits.
     struct Timeouts: Sendable {
-        /// The time for TCP and TLS, at each address.
+        /// The time for TCP and TLS together, at each address.
         var connect = Duration.seconds(5)
         /// The time between attempts at successive addresses.
         var nextAddress = Duration.milliseconds(150)
@@ -33,7 +33,7 @@ final class HTTPSClient: Sendable {
     let timeouts: Timeouts
     let context: TLSContext
     let judge: @Sendable ([UInt8]) -> KeyVerdict
-    private let idle: IdleConnectionPool
+    private let idlePool: IdleConnectionPool
 
     /// - Parameters:
     ///   - addresses: the server's addresses, the most likely first; at least one.
@@ -48,15 +48,15 @@ final class HTTPSClient: Sendable {
         self.timeouts = timeouts
         self.judge = judge
         context = try TLSIdentity.clientContext(identity)
-        idle = IdleConnectionPool(lifetime: timeouts.idle)
+        idlePool = IdleConnectionPool(lifetime: timeouts.idle)
     }
 
-    deinit { idle.close() }
+    deinit { idlePool.close() }
 
     /// Closes idle connections. Pending requests continue.
-    func close() { idle.close() }
+    func close() { idlePool.close() }
 
-    /// Sends a request and calls `read` with the answer, which is closed when `read` returns.
+    /// Sends a request and calls `read` with the answer. After `read` has returned, the answer's body cannot be read.
     /// - Parameters:
     ///   - target: a path with its query; escape names by ``HTTPTarget/escape(_:)``.
     ///   - timeout: the limit for everything; nil for none, such as for a stream of events.
@@ -72,10 +72,10 @@ final class HTTPSClient: Sendable {
             let exchange = HTTPExchange(link: link, deadline: deadline)
             do {
                 return try await exchange.run(method, target, headers, content, isolation: isolation, read) {
-                    self.idle.put(link)
+                    self.idlePool.put(link)
                 }
             } catch is HTTPExchange.Unanswered where isUsed && method.isIdempotent && content.isRepeatable {
-                // The server has just closed a kept connection.
+                // The server has probably just closed the kept connection: try another connection.
                 continue
             } catch let error as HTTPExchange.Unanswered {
                 throw error.reason
@@ -96,7 +96,7 @@ final class HTTPSClient: Sendable {
 
     /// Returns a connection, and true if it was used before.
     private func link(by deadline: NIODeadline?) async throws -> (HTTPLink, Bool) {
-        if let link = await idle.takeLink() { return (link, true) }
+        if let link = await idlePool.takeLink() { return (link, true) }
         return (try await connect(by: deadline), false)
     }
 }
@@ -132,6 +132,6 @@ extension HTTPContent {
 }
 
 extension HTTPMethod {
-    /// Returns true if repeating the request has the same effect (RFC 9110, section 9.2.2).
+    /// True if repeating the request has the same effect (RFC 9110, section 9.2.2).
     var isIdempotent: Bool { [.GET, .HEAD, .PUT, .DELETE, .OPTIONS].contains(self) }
 }

@@ -31,7 +31,7 @@ enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
     case handshakeFailed(SocketAddress, String)
     /// The peer does not use HTTP.
     case notHTTP(SocketAddress)
-    /// The connection ended before the answer was complete.
+    /// The connection ended before the peer's answer was complete.
     case cut(SocketAddress)
     /// Another system error; the value is an `errno`.
     case system(CInt)
@@ -59,9 +59,9 @@ enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The reason that a connection of either side failed; only its owner sees it.
+/// The reason that a connection of a client or a server failed; only the connection's owner sees it.
 enum ConnectionFailure: Error {
-    /// The peer closed it.
+    /// The peer or the local side closed the connection.
     case closed
     /// The peer did not send or read in time.
     case timedOut

@@ -7,8 +7,8 @@ import NIOPosix
 
 /// The limits of an HTTPS server, which bound everything that a client can make it store.
 struct HTTPSLimits: Sendable {
-    /// The maximum connections. A further one replaces the one that has waited longest for a request; if none waits, the new one
-    /// is closed unread.
+    /// The maximum number of connections. A further connection replaces the one that has waited longest for a request; if none
+    /// waits, the further one is closed unread.
     var connections = 256
     /// The maximum connections from one address; more are closed.
     var connectionsPerAddress = 32
@@ -26,11 +26,11 @@ struct HTTPSLimits: Sendable {
     var grace = Duration.milliseconds(500)
 }
 
-/// The thread of all HTTPS in the process, `NIO-ELT-0-#0`: started with the first server or client, never ended.
+/// The thread of all HTTPS in the process, named `NIO-ELT-0-#0`: it starts with the first server or client and never ends.
 enum HTTPSEventLoop {
     static let group = {
-        // OpenSSL frees its tables at exit. Exit handlers run in reverse order: by registering OpenSSL's first, ours runs before
-        // it.
+        // OpenSSL frees its tables at exit. Exit handlers run in reverse order: OpenSSL registers its handler first, so the
+        // handler below runs before it.
         OPENSSL_init_ssl(0, nil)
         atexit { HTTPSEventLoop.stop() }
         return MultiThreadedEventLoopGroup(numberOfThreads: 1)

@@ -30,7 +30,7 @@ extension HTTPSServer {
         }
     }
 
-    /// Returns true if another request may follow.
+    /// Answers a request. Returns true if another request may follow on the connection.
     private func answer(
         _ head: HTTPRequestHead, on connection: ServerConnection, from remote: SocketAddress,
         _ handler: Handler
@@ -98,7 +98,7 @@ extension HTTPSServer {
         } catch let error where error is CancellationError || error is ConnectionFailure || error is HTTPParserError {
             throw error
         } catch {
-            // The message is for this machine's user, not for the client.
+            // The error's message is for this machine's user, not for the client.
             return HTTPProblem(
                 status: .internalServerError, code: "internal", message: "an internal error occurred"
             ).response
@@ -121,21 +121,21 @@ extension HTTPSServer {
         }
     }
 
-    /// Sends an answer to an invalid request.
+    /// Sends the answer to an invalid request, the last one on the connection.
     private func sendLast(_ response: HTTPResponse, on connection: ServerConnection) async throws {
         var head = HTTPResponseHead(version: .http1_1, status: response.status, headers: response.headers)
         head.headers.replaceOrAdd(name: "Connection", value: "close")
         try await connection.send(head, response.content, within: limits.writeTimeout)
     }
 
-    /// Keeps reading after the answer if the request's body was not read: closing a socket with unread bytes resets it, and the
-    /// answer is lost.
+    /// Reads on after the answer if the request's body was not read. Closing a socket with unread bytes would reset the
+    /// connection, and the answer would be lost.
     private func linger(_ connection: ServerConnection) async {
         _ = try? await connection.skipMessage(upTo: 1_048_576, within: .seconds(1))
     }
 }
 
 extension HTTPRequestHead {
-    /// Returns true for HTTP/1.0, which has no chunks; the parser accepts 1.x only.
+    /// True for HTTP/1.0, which has no chunked bodies. The parser accepts HTTP/1.x only.
     fileprivate var isOld: Bool { version.minor == 0 }
 }

@@ -11,8 +11,8 @@ import struct EarshotMediaTransport.SocketAddress
 
 /// HTTP/1.1 over TLS 1.2 or newer, on one TCP port.
 ///
-/// It requests a certificate from each client and accepts any, or none; the handler gets the verified key. Each connection is a
-/// task, and each request a call of the handler in it; the task is cancelled when the client disconnects.
+/// The server requests a certificate from each client and accepts any, or none; the handler gets the verified key. Each
+/// connection has a task, in which each request is a call of the handler. The task is cancelled when the client disconnects.
 final class HTTPSServer: Sendable {
     typealias Handler = @Sendable (HTTPRequest) async throws -> HTTPResponse
 
@@ -79,7 +79,8 @@ final class HTTPSServer: Sendable {
         }
     }
 
-    /// Serves one connection by two tasks: one answers, the other detects that the client disconnects. Each ends the other.
+    /// Serves one connection by two tasks: one answers requests, the other waits until the client disconnects. When one ends, the
+    /// other is cancelled.
     private func serve(_ connection: ServerConnection, _ handler: @escaping Handler) async {
         guard let remote = SocketAddress(connection.channel.remoteAddress),
             table.admit(connection, from: remote.address)
@@ -102,7 +103,7 @@ final class HTTPSServer: Sendable {
             .childChannelOption(.autoRead, value: false)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.socketOption(.so_keepalive), value: 1)
-            // For a client whose machine vanished: the kernel would retry for a quarter of an hour.
+            // Limits the wait for a client whose machine vanished: the kernel would retry for a quarter of an hour.
             .childChannelOption(
                 .tcpOption(NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT)),
                 value: SocketOptionValue(TimeAmount(limits.writeTimeout).nanoseconds / 1_000_000))
@@ -119,7 +120,7 @@ final class HTTPSServer: Sendable {
         }
     }
 
-    /// Adds the handlers of a connection, from the network upwards. On its event loop.
+    /// Adds the handlers of a connection, from the network upwards. Runs on the connection's event loop.
     private static func configure(_ channel: any Channel, _ context: TLSContext, _ limits: HTTPSLimits) throws
         -> ServerConnection
     {

@@ -10,7 +10,7 @@ final class IdleConnectionPool: Sendable {
 
     private struct State {
         var links: [(link: HTTPLink, number: UInt64)] = []
-        /// Counts the connections added; the number identifies one stay of a connection.
+        /// The number of connections added so far. Each addition has its own number, since a connection may be added again.
         var lastNumber: UInt64 = 0
         var isClosed = false
     }
@@ -28,7 +28,8 @@ final class IdleConnectionPool: Sendable {
         return nil
     }
 
-    /// Keeps a connection for a while.
+    /// Keeps a connection and closes it after ``lifetime`` unless it is taken before; closes it at once if the pool is full or
+    /// closed.
     func put(_ link: HTTPLink) {
         let number = state.withLock { state -> UInt64? in
             guard !state.isClosed, state.links.count < Self.capacity else { return nil }

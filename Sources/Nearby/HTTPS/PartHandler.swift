@@ -12,9 +12,9 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
     typealias Part = HTTPPart<Head, ByteBuffer>
     typealias InboundIn = Part
 
-    /// The first reason that nothing more arrives.
+    /// The reason that nothing more arrives, the first of several; nil while parts may arrive.
     private(set) var failure: (any Error)?
-    /// True if the last local message was sent.
+    /// True if the last local message was sent completely, or none was begun.
     var isOutboundWhole = true
     private var parts = CircularBuffer<Part>()
     private var isInsideMessage = false
@@ -26,8 +26,8 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
 
     /// Returns the next part.
     /// - Parameters:
-    ///   - limit: the time to wait for it.
-    ///   - limitAfterBeginning: the time from its first byte on.
+    ///   - limit: the maximum time until the part has arrived; nil for none.
+    ///   - limitAfterBeginning: the maximum time from the part's first byte on, which then replaces `limit`; nil to keep `limit`.
     func next(within limit: TimeAmount?, onceBegun limitAfterBeginning: TimeAmount?, on loop: any EventLoop)
         -> EventLoopFuture<Part>
     {
@@ -42,8 +42,8 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
         return promise.futureResult
     }
 
-    /// Returns the peer's public key, or nil if it has presented none, once TLS is established. For clients, whose connection
-    /// begins with it.
+    /// Returns the peer's public key, or nil if the peer has presented none, once TLS is established. For clients only, before
+    /// any other call.
     func handshake(within limit: TimeAmount, on loop: any EventLoop) -> EventLoopFuture<[UInt8]?> {
         if let failure { return loop.makeFailedFuture(failure) }
         let promise = loop.makePromise(of: [UInt8]?.self)
@@ -53,7 +53,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
         return promise.futureResult
     }
 
-    /// Returns true if the current message was received completely, passed on or not.
+    /// True if the current message was received completely, even if some of its parts are not passed on yet.
     var isInboundWhole: Bool {
         !isInsideMessage
             || parts.contains {
@@ -61,16 +61,16 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
             }
     }
 
-    /// Discards the stored parts of the current message. Returns true if that was all of it.
+    /// Discards the stored parts of the current message. Returns true if the message ends with them.
     func skipMessage() -> Bool {
         while isInsideMessage, pop() != nil {}
         return !isInsideMessage
     }
 
-    /// Returns true if the channel can be used for another request.
+    /// True if the channel can be used for another request. Discards the stored parts of the current message.
     var isReady: Bool { failure == nil && isOutboundWhole && skipMessage() && parts.isEmpty }
 
-    /// Ends reading: pending and later reads throw this error.
+    /// Ends reading: pending and later reads throw this error, or the error of an earlier call.
     func fail(_ error: any Error) {
         if failure == nil { failure = error }
         timer?.cancel()
@@ -111,7 +111,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
         promise.succeed(peerKey)
     }
 
-    /// The key verified by the handshake; nil before.
+    /// The peer's public key, verified by the handshake; nil before, and if the peer has presented none.
     var peerKey: [UInt8]? {
         (try? context?.pipeline.syncOperations.handler(type: TLSHandler.self))?.peerKey
     }
@@ -128,7 +128,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         guard waiter != nil else { return }
-        // These bytes begin a part.
+        // The bytes that were just read begin the awaited part.
         limitAfterBeginning.map(startTimer)
         limitAfterBeginning = nil
         context.read()

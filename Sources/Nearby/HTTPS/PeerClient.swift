@@ -26,7 +26,7 @@ final class PeerClient: Sendable {
         self.seen = seen
     }
 
-    /// The last key that it presented, right or wrong.
+    /// The last key that the peer presented, right or wrong; nil before.
     var found: KeyFingerprint? { seen.key.withLock { $0 } }
 }
 

@@ -37,7 +37,8 @@ extension TLSHandler {
         }
     }
 
-    /// Closes the local half. The peer may continue sending, except handshake messages, which OpenSSL then rejects.
+    /// Closes the local half of the connection. The peer may continue sending, except handshake messages, which OpenSSL then
+    /// rejects.
     private func closeOutput(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
         guard case .established = state else { return promise.fail(ChannelError.inappropriateOperationForState) }
         guard !isOutputClosed else { return promise.fail(ChannelError.outputClosed) }
@@ -64,7 +65,7 @@ extension TLSHandler {
         return closePromise
     }
 
-    /// Closes the channel.
+    /// Closes the channel, and fails the writes that were not encrypted.
     private func finish(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
         if case .closing(let timer) = state { timer.cancel() }
         state = .closed
@@ -92,7 +93,7 @@ extension TLSHandler {
         (try? context.channel.syncOptions?.getOption(.allowRemoteHalfClosure)) ?? false
     }
 
-    /// Ends a failed connection. While it is being closed, no error is reported.
+    /// Ends a failed connection. While the connection is being closed, no error is reported.
     func fail(_ error: any Error, _ context: ChannelHandlerContext) {
         switch state {
         case .idle, .handshaking, .established:
@@ -113,9 +114,9 @@ extension TLSHandler {
         }
     }
 
-    /// Handles the end of the peer's half of the TCP connection, on a channel that allows it.
+    /// Handles the end of the peer's half of the TCP connection, on a channel that allows half-closure.
     private func inputHasEnded(_ context: ChannelHandlerContext) {
-        // After a close_notify the next handler knows already.
+        // After the peer's close_notify, the next handler knows of the end already.
         if let error = engine?.end() { fail(error, context) }
     }
 }

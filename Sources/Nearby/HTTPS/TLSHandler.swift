@@ -6,8 +6,8 @@ import NIOTLS
 /// TLS between a channel and its next handler, by a ``TLSEngine``.
 ///
 /// - Reading: after the handshake, bytes are read only while the next handler waits for content.
-/// - Writing: writes flushed together are encrypted together, and their promise completes when the channel has accepted all of
-///   it. Writes wait for the handshake.
+/// - Writing: writes flushed together are encrypted together. Their promises complete when the channel has accepted all of them.
+///   Writes wait for the handshake.
 /// - Closing sends the local close_notify and waits for the peer's, at most ``closeTimeout``. Bytes received meanwhile are
 ///   dropped.
 /// - Failing: the next handler gets a ``TLSError``, or the judge's, and the channel is closed. A connection that ends without the
@@ -25,7 +25,7 @@ final class TLSHandler: ChannelDuplexHandler {
         case idle
         case handshaking
         case established
-        /// The local close_notify was sent.
+        /// The local close_notify was sent; the value is the timer that ends the wait for the peer's.
         case closing(Scheduled<Void>)
         case closed
     }
@@ -39,7 +39,7 @@ final class TLSHandler: ChannelDuplexHandler {
     var state = State.idle
     var isOutputClosed = false
     var closePromise: EventLoopPromise<Void>?
-    private var pending = MarkedCircularBuffer<(content: ByteBuffer, promise: EventLoopPromise<Void>?)>(
+    private var pendingWrites = MarkedCircularBuffer<(content: ByteBuffer, promise: EventLoopPromise<Void>?)>(
         initialCapacity: 8)
     private let refusal: Refusal
     private var isReadAwaited = false
@@ -151,19 +151,19 @@ final class TLSHandler: ChannelDuplexHandler {
         switch state {
         case .idle, .handshaking, .established:
             guard !isOutputClosed else { return promise.fail(ChannelError.outputClosed) }
-            pending.append((unwrapOutboundIn(data), promise))
+            pendingWrites.append((unwrapOutboundIn(data), promise))
         case .closing, .closed: promise.fail(ChannelError.ioOnClosedChannel)
         }
     }
 
     func flush(context: ChannelHandlerContext) {
-        pending.mark()
+        pendingWrites.mark()
         encryptPending(context)
     }
 
-    /// Encrypts what was flushed.
+    /// Encrypts the flushed writes and sends them.
     private func encryptPending(_ context: ChannelHandlerContext) {
-        while case .established = state, let engine, pending.hasMark {
+        while case .established = state, let engine, pendingWrites.hasMark {
             let (content, promise) = takePending(context)
             unsafe content.withUnsafeReadableBytes { unsafe engine.write($0) }
             if case .failed(let error) = engine.state {
@@ -175,23 +175,23 @@ final class TLSHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Returns the next flushed writes as one, with a promise for all of them.
+    /// Returns the contents of the next flushed writes as one buffer, with a promise for all of them.
     private func takePending(_ context: ChannelHandlerContext) -> (ByteBuffer, EventLoopPromise<Void>?) {
         var contents: [ByteBuffer] = []
         var promises: [EventLoopPromise<Void>] = []
         var size = 0
-        while pending.hasMark, let next = pending.first,
+        while pendingWrites.hasMark, let next = pendingWrites.first,
             size == 0 || size + next.content.readableBytes <= Self.flushCapacity
         {
-            _ = pending.removeFirst()
+            _ = pendingWrites.removeFirst()
             if next.content.readableBytes > 0 { contents.append(next.content) }
             if let promise = next.promise { promises.append(promise) }
             size += next.content.readableBytes
         }
         guard contents.count != 1 else { return (contents[0], .all(promises, on: context.eventLoop)) }
-        var whole = context.channel.allocator.buffer(capacity: size)
-        for content in contents { whole.writeImmutableBuffer(content) }
-        return (whole, .all(promises, on: context.eventLoop))
+        var joined = context.channel.allocator.buffer(capacity: size)
+        for content in contents { joined.writeImmutableBuffer(content) }
+        return (joined, .all(promises, on: context.eventLoop))
     }
 
     private func takeOutput(_ context: ChannelHandlerContext) -> ByteBuffer {
@@ -210,7 +210,7 @@ final class TLSHandler: ChannelDuplexHandler {
 
     /// Fails the writes that were not encrypted.
     func failPending(_ error: any Error) {
-        while let (_, promise) = pending.popFirst() { promise.fail(error) }
+        while let (_, promise) = pendingWrites.popFirst() { promise.fail(error) }
     }
 
     // MARK: End

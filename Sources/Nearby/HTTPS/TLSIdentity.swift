@@ -4,7 +4,7 @@
 struct TLSIdentity: Sendable {
     private let credentials: TLSCredentials
 
-    /// Reads both in PEM.
+    /// Reads the certificate and the private key, both in PEM.
     init(certificatePEM: [UInt8], privateKeyPEM: [UInt8]) throws(HTTPSError) {
         credentials = try Self.named { () throws(TLSError) in
             try TLSCredentials(certificatePEM: certificatePEM, privateKeyPEM: privateKeyPEM)

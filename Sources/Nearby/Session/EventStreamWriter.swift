@@ -2,15 +2,15 @@
 
 import Synchronization
 
-/// The stream of events to a member. Bounded: a member that does not read loses the stream, and gets the missed events by another
-/// one.
+/// The stream of events to a member. The bytes that wait to be sent are limited: a member that does not read loses the stream,
+/// and gets the missed events by a new one.
 final class EventStreamWriter: Sendable {
-    /// The maximum waiting bytes.
+    /// The maximum number of bytes that wait to be sent.
     static let capacity = 256 * 1024
 
     let bytes: AsyncStream<[UInt8]>
     private let continuation: AsyncStream<[UInt8]>.Continuation
-    private let waiting = Mutex(0)
+    private let unsent = Mutex(0)  // bytes that wait to be sent
     private let overflow: @Sendable () -> Void
 
     /// - Parameter overflow: called once when too many bytes wait.
@@ -20,7 +20,7 @@ final class EventStreamWriter: Sendable {
     }
 
     func send(_ piece: [UInt8]) {
-        let isFull = waiting.withLock { count in
+        let isFull = unsent.withLock { count in
             let isFull = count <= Self.capacity && count + piece.count > Self.capacity
             count += piece.count
             return isFull
@@ -33,13 +33,14 @@ final class EventStreamWriter: Sendable {
         }
     }
 
-    func sent(_ count: Int) { waiting.withLock { $0 -= count } }
+    /// Removes bytes that were sent from those that wait.
+    func sent(_ count: Int) { unsent.withLock { $0 -= count } }
 
     /// Ends the stream; waiting events are still sent.
     func finish() { continuation.finish() }
 
     /// Returns when no bytes wait, or at `end`.
     func drained(by end: ContinuousClock.Instant) async {
-        while waiting.withLock({ $0 > 0 }), ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(5)) }
+        while unsent.withLock({ $0 > 0 }), ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(5)) }
     }
 }

@@ -4,7 +4,7 @@ import EarshotRooms
 import NIOHTTP1
 
 extension HTTPMessage {
-    /// Reads fields and body; of several fields with one name the first is used.
+    /// Creates a message of NIO's headers and a body. Of several fields with one name the first is used.
     init(_ headers: HTTPHeaders, body: [UInt8]) {
         var fields: [String: String] = [:]
         for (name, value) in headers where fields[name.lowercased()] == nil { fields[name.lowercased()] = value }
@@ -17,7 +17,7 @@ extension HTTPHeaders {
 }
 
 extension RoomReply {
-    /// The response in NIO's form.
+    /// The reply as a response of the HTTPS server.
     var response: HTTPResponse {
         let parts = parts
         return HTTPResponse(

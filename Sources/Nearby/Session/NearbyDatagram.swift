@@ -5,11 +5,11 @@ import EarshotRooms
 
 /// A member's message, which may be lost or reordered.
 public struct NearbyDatagram: Hashable, Sendable {
-    /// The maximum bytes.
+    /// The maximum size of a datagram in bytes.
     public static let maximumSize = DTLSSession.maximumMessageSize
 
-    /// The sender.
+    /// The member that sent the datagram.
     public var sender: MemberID
-    /// The content.
+    /// The content of the datagram.
     public var bytes: [UInt8]
 }

@@ -10,7 +10,7 @@ public enum NearbyError: Error, Hashable, Sendable, CustomStringConvertible {
     case permissionDenied(UInt16)
     /// The address to listen on is not this machine's.
     case addressNotAvailable(IPAddress)
-    /// The TCP server failed, or its certificate and key; the value is the library's message.
+    /// The TCP server failed, or its certificate and key cannot be used; the value is a message.
     case signalling(String)
     /// The UDP socket failed.
     case media(UDPSocketError)

@@ -5,7 +5,7 @@ import EarshotRooms
 
 /// An event of a ``NearbySession``.
 public enum NearbyEvent: Sendable {
-    /// A guest asks to join; answer by ``NearbySession/decide(_:isWelcome:)``. With a number used before, the guest repeats its
+    /// A guest asks to join; ``NearbySession/decide(_:isWelcome:)`` answers. If the number was used before, the guest repeats its
     /// request.
     case question(JoinRequestID, AskingGuest)
     /// The guest has stopped waiting for an answer.
@@ -29,7 +29,7 @@ public enum NearbyEvent: Sendable {
     case handedOver(to: Member)
     /// This session is the host now.
     case becameHost(Roster)
-    /// The new host does not know this member, which asks again to be admitted.
+    /// The new host, which is the value, does not know the local member, which asks again to be admitted.
     case askingAgain(Member)
     /// Another part of this room is announced, with another host. The session stays where it is.
     case split(RoomInfo)
@@ -41,7 +41,7 @@ public enum NearbyEvent: Sendable {
     /// The descriptions were exchanged, but the media transport did not open within two seconds. Sent once until it opens.
     case noMedia(Member)
     /// The negotiation of media with a member failed: a `NegotiationFault`, or an error of the parser, the negotiation or the
-    /// media. It is tried again, unless the other side has ended it.
+    /// media. The negotiation is tried again, unless the remote peer has ended it.
     case negotiationFailed(Member, any Error)
 
     /// The state of the room's announcement.
@@ -49,6 +49,6 @@ public enum NearbyEvent: Sendable {
     /// A file of the store could not be written; the session continues.
     case store(NearbyStoreError)
 
-    /// The last event, until the session hosts or joins again.
+    /// The session is no longer in the room, or could not join it. This is the last event until the session hosts or joins again.
     case ended(RoomEnding)
 }

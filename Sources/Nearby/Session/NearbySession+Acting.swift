@@ -43,8 +43,8 @@ extension NearbySession {
         }
     }
 
-    private func notify(_ happened: RoomHost.Notification, _ roster: Roster) {
-        switch happened {
+    private func notify(_ notification: RoomHost.Notification, _ roster: Roster) {
+        switch notification {
         case .changed(let changes): eventContinuation.yield(.changed(changes, roster))
         case .refused(let error, let guest): eventContinuation.yield(.refused(error, guest: guest))
         case .split(let info): eventContinuation.yield(.split(info))
@@ -52,8 +52,8 @@ extension NearbySession {
         }
     }
 
-    private func notify(_ happened: RoomGuest.Notification, _ roster: Roster?) {
-        switch happened {
+    private func notify(_ notification: RoomGuest.Notification, _ roster: Roster?) {
+        switch notification {
         case .asking(let info): eventContinuation.yield(.asking(info))
         case .changed(let changes): if let roster { eventContinuation.yield(.changed(changes, roster)) }
         case .forged(let member): eventContinuation.yield(.forged(member))
@@ -64,14 +64,14 @@ extension NearbySession {
         case .handedOver(let member): eventContinuation.yield(.handedOver(to: member))
         case .askingAgain(let member): eventContinuation.yield(.askingAgain(member))
         case .split(let info): eventContinuation.yield(.split(info))
-        // Handled by the core itself.
+        // The core handles these itself.
         case .admitted, .offered, .answered, .unanswered, .ended, .over: break
         }
     }
 
     // MARK: The PIN
 
-    /// Derives the key that proves the PIN to this host.
+    /// Derives the key that proves the PIN to the room's host. Asks for the PIN if there is none yet.
     func findPINKey(_ room: RoomID, _ host: KeyFingerprint) {
         guard let pin else {
             pinWanted = (room, host)
@@ -85,7 +85,7 @@ extension NearbySession {
         }
     }
 
-    /// Derives the PIN's key for a possible successor in advance: at the handover there is no time.
+    /// Derives in advance the PIN's key with which this member would host the room: at the handover there is no time.
     private func prepareToHost(_ roster: Roster) {
         guard let pin else { return }
         Task { [weak self, fingerprint] in
@@ -110,7 +110,8 @@ extension NearbySession {
         }
     }
 
-    /// Applies the changes of `earshot peers` to new guests.
+    /// Reads the known peers again if their file has changed, as by `earshot peers`, so that the change applies to new guests.
+    /// For hosts only.
     func reviewKnownPeers() async {
         guard case .host = core.role else { return }
         let version = knownPeersVersion

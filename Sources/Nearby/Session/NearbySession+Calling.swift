@@ -9,7 +9,7 @@ import struct EarshotMediaTransport.SocketAddress
 
 /// Requests from this session to other peers.
 extension NearbySession {
-    /// Makes a request and reports its result to the guest.
+    /// Makes a request in a new task, and reports the reply or the failure to the core.
     func call(_ id: CallID, _ request: RoomRequest, _ endpoint: Endpoint) {
         outgoing.calls[id] = Task { [weak self] in
             guard let self else { return }
@@ -44,7 +44,8 @@ extension NearbySession {
         }
     }
 
-    /// Makes one request. A stream of events continues until it ends.
+    /// Makes one request. `replied` gets the reply, `event` each item of a stream of events. Returns when the reply is complete,
+    /// or the stream has ended.
     private func exchange(
         _ request: RoomRequest, _ endpoint: Endpoint, timeout: Duration? = nil,
         replied: @Sendable (isolated NearbySession, RoomReply, KeyFingerprint, SocketAddress) -> Void,

@@ -5,7 +5,7 @@ import EarshotMediaTransport
 import EarshotRooms
 import Foundation
 
-/// The room's announcement by DNS-SD, and the search for its other parts.
+/// The room's announcement by DNS-SD, and the search for other parts of the room.
 extension NearbySession {
     /// Starts announcing the room that this session hosts.
     func advertise() {
@@ -37,7 +37,8 @@ extension NearbySession {
             memberCount: host.roster.members.count)
     }
 
-    /// Looks for the same room with another host, a part that was split off, and reports it to the core, which asks the user.
+    /// Looks for the same room with another host, a part that was split off. Its host is asked to describe it, and the answer
+    /// goes to the core.
     func lookForParts() {
         guard discovery.browser == nil else { return }
         let browser = RoomBrowser()
@@ -62,7 +63,7 @@ extension NearbySession {
         return true
     }
 
-    /// Asks the announced parts of the room, and the host if it is lost, to describe themselves.
+    /// Asks the hosts of announced parts of the room, and the room's own host if it is lost, to describe their room.
     func saw(_ rooms: [NearbyRoom]) {
         discovery.rooms = rooms
         guard let roster else { return }

@@ -4,14 +4,14 @@ import EarshotAudioBase
 import EarshotMediaTransport
 import EarshotRooms
 
-/// Events for the session's core, and its timer. The clock is read once for each external event.
+/// Events for the session's core, and the core's timer. The clock is read once for each external event.
 extension NearbySession {
     func handleHostEvent(_ event: RoomHost.Event) { handle([.host(event)]) }
     func handleGuestEvent(_ event: RoomGuest.Event) { handle([.guest(event)]) }
 
     func handle(_ events: [SessionCore.Event]) { act { core, now in core.handle(events, at: now) } }
 
-    /// Changes the core, and executes its actions.
+    /// Changes the core, executes the core's actions and sets its timer.
     func act(_ change: (inout SessionCore, HostTime) -> [SessionCore.Action]) {
         let now = HostTime.now()
         for action in change(&core, now) { execute(action) }

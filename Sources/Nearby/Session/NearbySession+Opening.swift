@@ -5,7 +5,7 @@ import EarshotRooms
 
 /// The ports: opened once, and served until the session is closed.
 extension NearbySession {
-    /// Serves the ports until ``close(endsRoom:)``, with which every session must end.
+    /// Serves the ports until ``close(endsRoom:)``. Every session must be closed, since the tasks retain it.
     func serve() {
         tasks = [
             Task { [server] in await server.run { request in try await self.handle(request) } },
@@ -16,7 +16,7 @@ extension NearbySession {
         ]
     }
 
-    /// Opens TCP and UDP with the same number.
+    /// Opens a TCP port and a UDP port with the same number.
     static func open(
         _ configuration: Configuration, _ identity: Identity, _ tls: TLSIdentity
     ) async throws(NearbyError) -> (HTTPSServer, MediaPort) {

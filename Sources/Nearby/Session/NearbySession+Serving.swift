@@ -6,37 +6,37 @@ import NIOHTTP1
 
 /// Requests of other peers.
 extension NearbySession {
-    /// Answers a request, now or after a decision.
+    /// Answers a request of a peer, at once or when the core or its user has decided.
     func handle(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard request.target.components.first == "room" else {
             return try await transfers?.incoming(request) ?? RoomReply.refused(.notFound).response
         }
         let body = try await request.body.collect(upTo: HTTPMessage.maximumBodySize)
         let parts = HTTPMessage(request.headers, body: body)
-        let asked: RoomRequest
+        let roomRequest: RoomRequest
         do throws(RoomError) {
-            asked = try RoomRequest(method: request.method.rawValue, path: request.target.path, parts: parts)
+            roomRequest = try RoomRequest(method: request.method.rawValue, path: request.target.path, parts: parts)
         } catch {
             return RoomReply.refused(error).response
         }
         let key = request.clientKey.flatMap { try? PublicKey(spki: $0) }?.fingerprint
         let caller = RequestOrigin(address: request.remoteAddress.address, key: key, parts: parts)
-        if case .ask = asked { await reviewKnownPeers() }
-        return await respond(to: asked, caller)
+        if case .ask = roomRequest { await reviewKnownPeers() }
+        return await respond(to: roomRequest, caller)
     }
 
-    func respond(to asked: RoomRequest, _ caller: RequestOrigin) async -> HTTPResponse {
+    func respond(to roomRequest: RoomRequest, _ caller: RequestOrigin) async -> HTTPResponse {
         let id = incoming.makeID()
         let reply = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 incoming.add(continuation, for: id)
-                act { core, now in core.receive(asked, id, from: caller, at: now) }
+                act { core, now in core.receive(roomRequest, id, from: caller, at: now) }
             }
         } onCancel: {
             Task { await self.connectionLost(id) }
         }
         guard reply == .events, let feed = incoming.feeds[id] else { return reply.response }
-        // Also called if the connection ends before the body is read.
+        // The listener is released, and reports the loss, also if the connection ends before the body is read.
         let listener = Listener { [weak self] in Task { await self?.connectionLost(id) } }
         var response = HTTPResponse.events { writer in
             defer { withExtendedLifetime(listener) {} }

@@ -6,8 +6,9 @@ import EarshotRooms
 /// Transfers between members, beside media: messages, byte streams, files. For native members only.
 extension NearbySession {
     /// Sends a message to each member, in the order of the calls. Returns when each has received it, exactly once.
-    /// - Parameter bytes: 1 to 65,536.
-    /// - Throws: the members without it. One whose connection ended at the last moment may have received it.
+    /// - Parameter bytes: the message, 1 to 65,536 bytes.
+    /// - Throws: the members that did not get the message, and the reasons. A member whose connection ended at the last moment
+    ///   may have received it.
     public func send(_ bytes: [UInt8], to members: [MemberID]) async throws(TransferFailure) {
         guard let transfers else {
             throw TransferFailure(Dictionary(uniqueKeysWithValues: Set(members).map { ($0, .ended) }))
@@ -23,7 +24,7 @@ extension NearbySession {
     }
 
     /// Starts sending a file: it is hashed, offered to each member, and sent to those that accept.
-    /// - Throws: the reason that the file cannot be read; later errors are those of the result.
+    /// - Throws: the reason that the file cannot be read. ``OutgoingFile/finished()`` throws later errors.
     public func sendFile(at path: String, to members: [MemberID]) async throws(TransferError) -> OutgoingFile {
         guard let transfers else { throw .ended }
         return try await transfers.sendFile(at: path, to: members)
@@ -48,16 +49,16 @@ extension NearbySession {
 
     private func endpoint(of id: MemberID) -> Endpoint? {
         guard id != memberID, let member = roster?[id], var endpoint = Endpoint(member) else { return nil }
-        // The source of its media is reachable, and has a scope.
+        // The address from which the member's media comes is reachable, and has a scope.
         if let address = report(of: id)?.pair?.remote.address {
-            let place = SocketAddress(address, port: member.port)
-            endpoint.addresses = [place] + endpoint.addresses.filter { $0 != place }
+            let mediaAddress = SocketAddress(address, port: member.port)
+            endpoint.addresses = [mediaAddress] + endpoint.addresses.filter { $0 != mediaAddress }
         }
         return endpoint
     }
 }
 
-/// A session's room, without retaining the session.
+/// The room of a session, for transfers. It does not retain the session.
 private struct SessionRoom: TransferRoom {
     let memberWith: @Sendable (KeyFingerprint) async -> MemberID?
     let memberEndpoint: @Sendable (MemberID) async -> Endpoint?

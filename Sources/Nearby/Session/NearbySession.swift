@@ -5,25 +5,25 @@ import EarshotMediaTransport
 import EarshotRooms
 import Foundation
 
-/// A room with people near: advertised or found, with admission, media and messages, encrypted. It replaces
-/// MultipeerConnectivity's session, advertiser and browser.
+/// A session in a room with people nearby: the room is advertised or found, guests are admitted, and media and messages are
+/// encrypted. It replaces MultipeerConnectivity's session, advertiser and browser.
 ///
-/// It listens on one port, TCP for signalling (HTTPS) and UDP for media, from its creation until ``close(endsRoom:)``. It hosts a
-/// room or joins one, leaves, and may do so again. ``events`` reports what happens.
+/// The session listens on one port, TCP for signalling (HTTPS) and UDP for media, from its creation until ``close(endsRoom:)``.
+/// It can host or join a room, leave, and host or join again. ``events`` reports all that happens.
 public actor NearbySession {
     /// The identity and addresses of a session.
     public struct Configuration: Sendable {
-        /// The local name for others.
+        /// The local peer's name, which others see.
         public var name: PeerName
         /// The port of TCP and UDP.
         public var port = JoinCode.usualPort
         /// True if another port may be used when this one is taken: for guests, which need no fixed port.
         public var takesAnyPort = false
-        /// The local address; nil for all of this machine's, including later ones.
+        /// The local address to listen on; nil for all addresses of this machine, including later ones.
         public var address: IPAddress?
         /// The store of the identity and the known peers.
         public var store: NearbyStore
-        /// The negotiator of media with each member; nil for messages and files only.
+        /// The negotiator of media with each member; nil for a session without media.
         public var media: (any MediaNegotiator)?
         /// True if the local peer is muted from the start.
         public var isMuted = false
@@ -75,8 +75,8 @@ public actor NearbySession {
     /// The room and the host's key for which a PIN is awaited.
     var pinWanted: (RoomID, KeyFingerprint)?
 
-    /// Opens the ports. Announces nothing and admits nobody before ``host(_:policy:pin:capacity:isAdvertised:)`` or
-    /// ``join(_:pin:purpose:)``.
+    /// Creates a session and opens its ports. Announces nothing and admits nobody before
+    /// ``host(_:policy:pin:capacity:isAdvertised:)`` or ``join(_:pin:purpose:)``.
     public init(_ configuration: Configuration) async throws(NearbyError) {
         let hostName = ProcessInfo.processInfo.hostName.split(separator: ".").first.map { "\($0).local" } ?? "earshot"
         do throws(NearbyStoreError) {
@@ -114,10 +114,11 @@ public actor NearbySession {
 
     /// Opens a room and hosts it.
     /// - Parameters:
-    ///   - policy: whom to admit.
+    ///   - policy: the guests to admit.
     ///   - pin: the PIN that guests need; nil for none.
     ///   - capacity: the maximum native members, including this one: 2 to ``Roster/maximumNativeCount``.
-    ///   - isAdvertised: true to announce it on the local networks; `discovery` events have the state.
+    ///   - isAdvertised: true to announce the room on the local networks; ``NearbyEvent/discovery(_:)`` reports the
+    ///     announcement's state.
     public func host(
         _ room: PeerName, policy: AdmissionPolicy = .ask, pin: PIN? = nil, capacity: Int = Roster.maximumNativeCount,
         isAdvertised: Bool = true
@@ -138,7 +139,8 @@ public actor NearbySession {
         handle([])
     }
 
-    /// Asks to be admitted. ``events`` has the result: `asking`, then `joined` or `ended`.
+    /// Asks to be admitted to a room. ``events`` reports the progress, such as `asking` and `pinNeeded`, and then `joined` or
+    /// `ended`.
     public func join(_ endpoint: Endpoint, pin: PIN? = nil, purpose: Purpose? = nil) async throws(NearbyError) {
         try requireIdle()
         let peers = try await readKnownPeers()
@@ -148,14 +150,14 @@ public actor NearbySession {
         act { core, now in core.join(endpoint, knownPeers: peers, at: now) }
     }
 
-    /// Provides the room's PIN after `pinNeeded`.
+    /// Provides the room's PIN after the event `pinNeeded`. Ignored if no PIN is awaited.
     public func provide(_ pin: PIN) {
         guard let (room, host) = pinWanted else { return }
         self.pin = pin
         findPINKey(room, host)
     }
 
-    /// Answers a guest's question. Ignored if the guest has stopped waiting.
+    /// Answers a guest's request to join. Ignored if the guest has stopped waiting.
     public func decide(_ ask: JoinRequestID, isWelcome: Bool) {
         handleHostEvent(.decide(ask, isWelcome: isWelcome))
     }
@@ -174,7 +176,7 @@ public actor NearbySession {
         act { core, now in core.setPolicy(policy, at: now) }
     }
 
-    /// Changes what others know of this member.
+    /// Changes this member's name or muting, which others see; nil keeps a value.
     public func update(name: PeerName? = nil, isMuted: Bool? = nil) {
         act { core, now in core.update(name: name, isMuted: isMuted, at: now) }
     }
@@ -182,10 +184,10 @@ public actor NearbySession {
     /// The room's roster; nil outside any room.
     public var roster: Roster? { core.roster }
 
-    /// The local member's number in the room.
+    /// The local member's number in the room; nil outside any room.
     public var memberID: MemberID? { core.memberID }
 
-    /// Returns true if this session is the host.
+    /// True if this session is the host.
     public var isHost: Bool {
         if case .host = core.role { true } else { false }
     }
@@ -213,8 +215,8 @@ public actor NearbySession {
     /// answer; an unusable answer is reported by ``NearbyEvent/negotiationFailed(_:_:)``.
     public func renegotiate(_ member: MemberID) { handle([.media(.renegotiate(member))]) }
 
-    /// Leaves the room; if this session hosts, the longest member takes over. Nothing is sent to the room or read from it
-    /// afterwards.
+    /// Leaves the room. If this session hosts, the member that has been there longest takes over. Nothing is sent to the room or
+    /// read from it afterwards.
     public func leave() async {
         switch core.role {
         case .none: return
@@ -232,7 +234,7 @@ public actor NearbySession {
         if endsRoom { handleHostEvent(.close) }
         await leave()
         discovery.stop()
-        await store.elsewhere { _ in }  // what was last noted is written
+        await store.elsewhere { _ in }  // waits until the last changes of the known peers are written
         timer.cancel()
         server.stop()
         mediaPort.stop()
@@ -243,16 +245,16 @@ public actor NearbySession {
         datagramContinuation.finish()
     }
 
-    /// Waits briefly for the last messages: goodbyes to the host, or the host's to all.
+    /// Waits briefly until the last messages are sent: a guest's goodbye to the host, or the host's to all guests.
     private func settle() async {
         let end = ContinuousClock.now + .milliseconds(300)
         for feed in incoming.feeds.values { await feed.drained(by: end) }
-        let leaving = Array(outgoing.calls.values)
+        let pendingCalls = Array(outgoing.calls.values)
         let timeout = Task {
             try await Task.sleep(for: .milliseconds(500))
-            for call in leaving { call.cancel() }
+            for call in pendingCalls { call.cancel() }
         }
-        for call in leaving { await call.value }
+        for call in pendingCalls { await call.value }
         timeout.cancel()
     }
 
@@ -275,7 +277,7 @@ public actor NearbySession {
         }
     }
 
-    /// Derives the key in the background, because it takes some 50 ms.
+    /// Derives a PIN's key in the background, because that takes some 50 ms; nil without a PIN.
     static func key(of pin: PIN?, room: RoomID, host: KeyFingerprint) async -> PINKey? {
         guard let pin else { return nil }
         return await Task.detached { PINKey(pin, room: room, host: host) }.value

@@ -19,7 +19,7 @@ public struct NearbyStore: Sendable {
         let knownPeers = Mutex(KnownPeers())
     }
 
-    /// The version of the known peers' file that was read.
+    /// The version of the file of known peers, by the file's metadata; all zero if there is no file.
     struct Version: Hashable, Sendable {
         var inode: UInt64 = 0
         var size = 0
@@ -46,25 +46,25 @@ public struct NearbyStore: Sendable {
     /// The user's store: `earshot` in `$XDG_DATA_HOME`, else in `~/.local/share`.
     public static var standard: NearbyStore { NearbyStore(directory: UserFolder.data + "/earshot") }
 
-    /// The folder; nil for a store in memory.
+    /// The store's folder; nil for a store in memory.
     public var directory: String? {
         if case .directory(let path) = place { path } else { nil }
     }
 
     /// Returns this machine's identity: the stored key, or a new one, with a current certificate.
     /// - Parameters:
-    ///   - date: seconds since 1970.
+    ///   - date: the current date, in seconds since 1970.
     package func identity(
         hostNames: [String] = [], addresses: [IPAddress] = [], at date: Int64 = Self.now
     ) throws(NearbyStoreError) -> Identity {
         switch place {
         case .memory(let memory):
             do {
-                return try memory.identity.withLock { kept in
+                return try memory.identity.withLock { storedIdentity in
                     let identity =
-                        try kept?.reissued(hostNames: hostNames, addresses: addresses, at: date)
+                        try storedIdentity?.reissued(hostNames: hostNames, addresses: addresses, at: date)
                         ?? Identity.generate(hostNames: hostNames, addresses: addresses, at: date)
-                    kept = identity
+                    storedIdentity = identity
                     return identity
                 }
             } catch {
@@ -74,11 +74,11 @@ public struct NearbyStore: Sendable {
             let path = directory + "/identity.pem"
             return try locked(directory) { () throws(NearbyStoreError) -> Identity in
                 guard let text = try PrivateFile.read(path, limit: Self.maximumIdentitySize) else {
-                    let made = try Self.naming(path) {
+                    let generated = try Self.naming(path) {
                         try .generate(hostNames: hostNames, addresses: addresses, at: date)
                     }
-                    try PrivateFile.write(Array((made.privateKeyPEM + made.certificatePEM).utf8), to: path)
-                    return made
+                    try PrivateFile.write(Array((generated.privateKeyPEM + generated.certificatePEM).utf8), to: path)
+                    return generated
                 }
                 let pem = String(decoding: text, as: UTF8.self)
                 return try Self.naming(path) {
@@ -97,21 +97,21 @@ public struct NearbyStore: Sendable {
         }
     }
 
-    /// The known peers, if their version differs from `version`.
+    /// Returns the known peers and the version of their file; nil if the file still has `version`.
     func knownPeers(unless version: Version?) throws(NearbyStoreError) -> (KnownPeers, Version?)? {
         // Unsafe calls of C: paths are C strings for the call, buffers are passed with their counts.
         guard case .directory(let directory) = place else { return (try knownPeers(), nil) }
         var status = stat()
         let exists = unsafe stat(Self.peersPath(directory), &status) == 0
-        let now =
+        let currentVersion =
             exists
             ? Version(
                 inode: UInt64(status.st_ino), size: Int(status.st_size), seconds: status.st_mtim.tv_sec,
                 nanoseconds: status.st_mtim.tv_nsec) : Version()
-        return now == version ? nil : (try knownPeers(), now)
+        return currentVersion == version ? nil : (try knownPeers(), currentVersion)
     }
 
-    /// Runs `body` on the store's queue.
+    /// Runs `body` on the store's queue, without waiting for it.
     func later(_ body: @escaping @Sendable (NearbyStore) -> Void) { Self.queue.async { body(self) } }
 
     /// Runs `body` on the store's queue and waits, without blocking a thread that tasks share.
@@ -126,7 +126,7 @@ public struct NearbyStore: Sendable {
         return try result.get()
     }
 
-    /// Changes the known peers. A file that cannot be read is not changed.
+    /// Changes the known peers, and returns them as changed. A file that cannot be read is not changed.
     @discardableResult
     package func update(_ change: (inout KnownPeers) -> Void) throws(NearbyStoreError) -> KnownPeers {
         switch place {
@@ -146,7 +146,7 @@ public struct NearbyStore: Sendable {
         }
     }
 
-    /// Seconds since 1970.
+    /// The current date in seconds since 1970.
     package static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
     private static func peersPath(_ directory: String) -> String { directory + "/known-peers.json" }
@@ -169,7 +169,7 @@ public struct NearbyStore: Sendable {
         }
     }
 
-    /// Runs `body` with a lock between processes.
+    /// Runs `body` while holding the store's lock, which excludes other processes.
     private func locked<T>(_ directory: String, _ body: () throws(NearbyStoreError) -> T) throws(NearbyStoreError) -> T
     {
         try PrivateFile.makeDirectory(directory)

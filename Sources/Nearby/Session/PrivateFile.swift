@@ -2,7 +2,8 @@
 
 import Glibc
 
-/// A small file of mode 0600 that is read and replaced as a whole. After a crash it is the complete old or new one.
+/// A small file of mode 0600 that is read and replaced as a whole. After a crash the file is completely the old one or the new
+/// one.
 enum PrivateFile {
     /// Returns the file's bytes; nil if there is no file.
     static func read(_ path: String, limit: Int) throws(NearbyStoreError) -> [UInt8]? {
@@ -30,24 +31,24 @@ enum PrivateFile {
 
     /// Replaces the file atomically.
     static func write(_ bytes: [UInt8], to path: String) throws(NearbyStoreError) {
-        let part = path + ".new"
-        unsafe unlink(part)
-        let descriptor = unsafe open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .file(part, code: errno) }
+        let temporaryPath = path + ".new"
+        unsafe unlink(temporaryPath)
+        let descriptor = unsafe open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .file(temporaryPath, code: errno) }
         var code: Int32 = 0
-        var done = 0
-        while done < bytes.count, code == 0 {
+        var writtenCount = 0
+        while writtenCount < bytes.count, code == 0 {
             let count = unsafe bytes.withUnsafeBytes {
-                unsafe Glibc.write(descriptor, $0.baseAddress! + done, bytes.count - done)
+                unsafe Glibc.write(descriptor, $0.baseAddress! + writtenCount, bytes.count - writtenCount)
             }
             if count < 0, errno != EINTR { code = errno }
-            done += max(0, count)
+            writtenCount += max(0, count)
         }
         if code == 0, fsync(descriptor) != 0 { code = errno }
         if close(descriptor) != 0, code == 0 { code = errno }
-        if code == 0, unsafe rename(part, path) != 0 { code = errno }
+        if code == 0, unsafe rename(temporaryPath, path) != 0 { code = errno }
         guard code == 0 else {
-            unsafe unlink(part)
+            unsafe unlink(temporaryPath)
             throw .file(path, code: code)
         }
     }

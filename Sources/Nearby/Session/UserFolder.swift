@@ -4,12 +4,12 @@ import Foundation
 
 /// The user's folders of the XDG Base Directory Specification.
 package enum UserFolder {
-    /// `$XDG_DATA_HOME`, else `~/.local/share`.
+    /// The folder for data: `$XDG_DATA_HOME`, else `~/.local/share`.
     package static var data: String { path("XDG_DATA_HOME", orInHome: ".local/share") }
-    /// `$XDG_CONFIG_HOME`, else `~/.config`.
+    /// The folder for configuration: `$XDG_CONFIG_HOME`, else `~/.config`.
     package static var configuration: String { path("XDG_CONFIG_HOME", orInHome: ".config") }
 
-    /// Returns a folder of a variable, or of the home folder; a relative path in the variable is ignored.
+    /// Returns the folder that an environment variable names by an absolute path, else `folder` in the home folder.
     private static func path(_ variable: String, orInHome folder: String) -> String {
         let environment = ProcessInfo.processInfo.environment
         func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }

@@ -2,8 +2,8 @@
 
 import Synchronization
 
-/// A queue between tasks in which senders wait while it is full, and readers while it is empty. In order; for any number of tasks
-/// on either side.
+/// A queue between tasks. Senders wait while it is full, and readers while it is empty. Elements keep their order; any number of
+/// tasks may send and read.
 ///
 /// A `send` that throws has added nothing, so the sender knows for certain what was delivered. With a capacity of 0 an element
 /// passes directly to a reader.
@@ -15,18 +15,18 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
         var elements: [Element] = []
         var senders: [Sender] = []
         var readers: [Reader] = []
-        /// Nil while it is open; then the result for readers after the last element.
+        /// The result for readers after the last element; nil while the queue is open.
         var end: Result<Void, any Error>?
         var lastID: UInt64 = 0
-        /// Calls that were cancelled before they waited.
+        /// The numbers of calls that were cancelled before they waited.
         var cancelled: Set<UInt64> = []
     }
-    /// No task is resumed under this lock: a resumption waits for a task that is being cancelled, and its cancellation for the
-    /// lock.
+    /// No task is resumed while this lock is held. Resuming a task that is being cancelled waits for the cancellation, which
+    /// itself waits for the lock.
     private let state = Mutex(State())
     private let capacity: Int
 
-    /// - Parameter capacity: the elements that may wait before senders have to.
+    /// - Parameter capacity: the number of elements that the queue holds before senders must wait.
     package init(capacity: Int) { self.capacity = capacity }
 
     /// Adds an element when there is room.
@@ -58,7 +58,7 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
     /// Ends the queue after its elements. Waiting senders get ``MailboxClosed``.
     package func finish() { end(.success(())) }
 
-    /// Ends the queue after its elements with an error, for readers and waiting senders. Only the first end counts.
+    /// Ends the queue after its elements with an error, which readers and waiting senders throw. Only the first end counts.
     package func fail(_ error: any Error) { end(.failure(error)) }
 
     /// Returns the next element; nil after the last one.
@@ -82,13 +82,13 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Removes the present elements, without waiting.
+    /// Removes the next element, if there is one, without waiting.
     func drop() {
         let taken = state.withLock { $0.takeElement(capacity) }
         taken?.sender?.turn.resume()
     }
 
-    /// Iterates over the elements; several iterators share them.
+    /// Iterates over the elements. If there are several iterators, each element goes to one of them.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let mailbox: Mailbox
 
@@ -147,7 +147,8 @@ package struct MailboxClosed: Error, Hashable {
 }
 
 extension Mailbox.State {
-    /// Returns the next element, and the sender to resume, whose element takes its place.
+    /// Removes and returns the next element, and the sender to resume, if any: that of this element, or that of a waiting element
+    /// which moves into the free place.
     fileprivate mutating func takeElement(_ capacity: Int) -> (element: Element, sender: Mailbox.Sender?)? {
         guard !elements.isEmpty else {
             guard !senders.isEmpty else { return nil }

@@ -3,13 +3,13 @@
 import EarshotRooms
 import Synchronization
 
-/// Runs one operation at a time, the latest: a new one cancels the previous one, and begins when that has ended.
+/// Runs one operation at a time: a new operation cancels the previous one, and begins when that has ended.
 final class Latest: Sendable {
-    private struct Before: Sendable {
+    private struct RunningOperation: Sendable {
         let cancel: @Sendable () -> Void
         let ended: @Sendable () async -> Void
     }
-    private let last = Mutex<Before?>(nil)
+    private let last = Mutex<RunningOperation?>(nil)
 
     func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
         let task = last.withLock { last in
@@ -20,7 +20,7 @@ final class Latest: Sendable {
                 try Task.checkCancellation()
                 return try await body()
             }
-            last = Before(cancel: { task.cancel() }, ended: { _ = await task.result })
+            last = RunningOperation(cancel: { task.cancel() }, ended: { _ = await task.result })
             return task
         }
         return try await withTaskCancellationHandler {
@@ -49,7 +49,8 @@ final class MemberTasks: Sendable {
     }
     private let state = Mutex<(entries: [ObjectIdentifier: Entry], isOver: Bool)>(([:], false))
 
-    /// - Throws: the error of `body`, or that of its cancellation.
+    /// - Throws: the error of `body`; ``TransferError/gone`` or ``TransferError/ended`` if ``end(with:)`` or ``endAll()`` has
+    ///   cancelled it.
     func run<Result: Sendable>(
         with member: MemberID, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -79,7 +80,7 @@ final class MemberTasks: Sendable {
         for entry in entries { entry.end(.gone) }
     }
 
-    /// Cancels all tasks, and later ones.
+    /// Cancels all tasks. Later calls of ``run(with:_:)`` throw ``TransferError/ended``.
     func endAll() {
         let entries = state.withLock { state in
             state.isOver = true
@@ -91,7 +92,7 @@ final class MemberTasks: Sendable {
     var isOver: Bool { state.withLock { $0.isOver } }
 }
 
-/// Returns the result of `body`; nil if it took too long and was cancelled. Waits for its end in either case.
+/// Returns the result of `body`; nil if `body` took too long and was cancelled. In either case waits for the end of `body`.
 func within<Result: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Result) async throws
     -> Result?
 {
@@ -118,7 +119,7 @@ final class Outcome<Value: Sendable>: Sendable {
     private let mailbox = Mailbox<Bool>(capacity: 0)
     private let state = Mutex<Value?>(nil)
 
-    /// Sets the value, unless it is set already. Returns true if it did.
+    /// Sets the value, unless it is set already. Returns true if this call has set it.
     @discardableResult func set(_ value: Value) -> Bool {
         let isFirst = state.withLock { state in
             guard state == nil else { return false }

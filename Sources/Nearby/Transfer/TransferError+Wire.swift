@@ -6,7 +6,7 @@ import NIOHTTP1
 
 /// The errors on the wire.
 extension TransferError {
-    /// The answer to a request, with a message for the user at the remote peer.
+    /// The answer to a request that failed with this error. Its message is for the user at the remote peer.
     var problem: HTTPProblem {
         func problem(_ status: HTTPResponseStatus, _ code: String, _ message: String) -> HTTPProblem {
             HTTPProblem(status: status, code: code, message: message)
@@ -34,7 +34,7 @@ extension TransferError {
     /// The maximum bytes of an error's body that are read.
     static let maximumProblemSize = 4_096
 
-    /// Creates the error of the remote peer's answer.
+    /// Creates the error that the remote peer's answer to a request means.
     init(status: HTTPResponseStatus, body: [UInt8]) {
         struct Problem: Decodable {
             let error: String
@@ -60,7 +60,7 @@ extension TransferError {
             }
     }
 
-    /// Returns true if the remote peer may answer so because its roster is not up to date yet.
+    /// True if a remote peer may answer with this error because its roster lacks the local peer for a moment.
     var isOfOlderRoster: Bool {
         switch self {
         case .gone, .refused(code: "not-found", _): true
@@ -68,7 +68,7 @@ extension TransferError {
         }
     }
 
-    /// Creates the final error of a client's request without an answer; nil if another try may help.
+    /// Creates the final error of a request; nil if another attempt may succeed.
     init?(final error: any Error) {
         switch error {
         case let error as TransferError: self = error
@@ -80,7 +80,7 @@ extension TransferError {
         }
     }
 
-    /// Creates the error of the last try.
+    /// Creates the error to report when no further attempt is made.
     init(_ error: any Error) {
         self =
             switch error {

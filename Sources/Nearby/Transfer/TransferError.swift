@@ -7,37 +7,37 @@ import NIOHTTP1
 
 /// The reason that a message, a stream or a file does not arrive, on either side.
 public enum TransferError: Error, Hashable, Sendable {
-    // The message or file.
+    // Errors of the message or file.
 
-    /// It is empty.
+    /// The message is empty.
     case empty
     /// The message exceeds the limit in bytes.
     case tooLong(limit: Int)
     /// The file does not exist.
     case noSuchFile(String)
-    /// It is a directory.
+    /// The file is a directory.
     case isDirectory(String)
-    /// It is a pipe, a device or a socket.
+    /// The file is a pipe, a device or a socket.
     case notRegular(String)
-    /// The system does not allow reading it; the value is an `errno`.
+    /// The file cannot be read; the second value is an `errno`.
     case unreadable(String, CInt)
     /// The file changed while it was sent.
     case changed(String)
 
-    // The folder.
+    // Errors of the folder.
 
     /// The folder does not exist.
     case noSuchFolder(String)
-    /// The folder is not writable; the value is an `errno`.
+    /// No file can be created in the folder; the second value is an `errno`.
     case notWritable(String, CInt)
-    /// The disk has less room than needed; in bytes.
+    /// The folder's disk has less free space than the file needs; both are in bytes.
     case noSpace(String, needed: Int64, free: Int64)
-    /// Writing to the disk failed; the value is an `errno`.
+    /// Writing to the folder's disk failed; the second value is an `errno`.
     case disk(String, CInt)
     /// The same file is already arriving in this folder.
     case alreadyArriving(String)
 
-    // The connection.
+    // Errors of the connection and the remote peer.
 
     /// The member is not native, not in this room, or has left it.
     case gone
@@ -47,17 +47,17 @@ public enum TransferError: Error, Hashable, Sendable {
     case unreachable(String)
     /// Another key answers at the member's address.
     case wrongKey(String)
-    /// The connection ended.
+    /// The connection ended too early.
     case cut
     /// The receiver declined, or cancelled a file.
     case declined
-    /// The receiver closed the stream.
+    /// The receiver closed the stream, or the stream was already ended here.
     case closed
-    /// The sender cancelled.
+    /// The sender has cancelled the file, has fallen silent before it was accepted, or sends it anew.
     case withdrawn
-    /// The task was cancelled.
+    /// The transfer, or the task that waits for it, was cancelled.
     case cancelled
-    /// Too many transfers are open.
+    /// Too many transfers with the member are open, or the receiver's application does not take more.
     case busy
     /// The received bytes differ from the sent ones.
     case damaged
@@ -65,7 +65,7 @@ public enum TransferError: Error, Hashable, Sendable {
     case remoteDiskFull
     /// The receiver could not write the file.
     case remoteDisk
-    /// Another error code, or one that the other side should not send.
+    /// The remote peer has answered with another error code; `message` is its text.
     case refused(code: String, message: String)
 }
 

@@ -36,7 +36,7 @@ struct TransferLimits: Sendable {
     var filesPerMember = 8
     /// The time that an offer of a file waits for the application before its sender is told to offer it again.
     var offerHold = Duration.seconds(25)
-    /// The time without data after which the receiver gives a file up.
+    /// The time without a request of the sender after which the receiver gives a file up.
     var fileSilence = Duration.seconds(90)
     /// The time for which sending is retried to a member that does not answer or accepts no message.
     var retryTimeout = Duration.seconds(60)
@@ -61,7 +61,7 @@ final class Transfers: Sendable {
     let inbox = MessageInbox()
     let files = FileTable()
     let openStreams = Mutex<[MemberID: Int]>([:])
-    private let lanes = Mutex<[MemberID: SerialGate]>([:])
+    private let messageGates = Mutex<[MemberID: SerialGate]>([:])
     private let identity: TLSIdentity
     private let clients = Mutex<[MemberID: (endpoint: Endpoint, client: PeerClient)]>([:])
     private let epoch = UInt64.random(in: 1..<TransferNumber.limit)
@@ -82,11 +82,11 @@ final class Transfers: Sendable {
     func ended(with member: MemberID) {
         transferTasks.end(with: member)
         files.end(with: member)
-        lanes.withLock { _ = $0.removeValue(forKey: member) }
+        messageGates.withLock { _ = $0.removeValue(forKey: member) }
         clients.withLock { _ = $0.removeValue(forKey: member) }
     }
 
-    /// Ends all transfers, for good.
+    /// Ends all transfers, and refuses new ones.
     func close() {
         transferTasks.endAll()
         files.endAll()
@@ -95,15 +95,15 @@ final class Transfers: Sendable {
 
     /// Answers a request; nil if it is not for transfers.
     func incoming(_ request: HTTPRequest) async throws -> HTTPResponse? {
-        let way = request.target.components
-        guard let first = way.first, ["messages", "streams", "files"].contains(first) else { return nil }
+        let pathComponents = request.target.components
+        guard let first = pathComponents.first, ["messages", "streams", "files"].contains(first) else { return nil }
         do {
             guard !transferTasks.isOver, let key = request.clientKey,
                 let fingerprint = try? PublicKey(spki: key).fingerprint,
                 let member = await room.member(with: fingerprint)
             else { throw TransferError.gone }
             return try await transferTasks.run(with: member) {
-                switch (first, way.count) {
+                switch (first, pathComponents.count) {
                 case ("messages", 1): try await self.takeMessage(request, from: member, with: fingerprint)
                 case ("streams", 2): try await self.takeStream(request, from: member)
                 case ("files", 2): try await self.takeFile(request, from: member, with: fingerprint)
@@ -116,17 +116,17 @@ final class Transfers: Sendable {
         }
     }
 
-    /// Returns the next number of this process.
+    /// Returns the next number for a message or file of this process.
     func nextNumber() -> TransferNumber {
         TransferNumber(epoch: epoch, number: lastNumber.add(1, ordering: .relaxed).newValue)
     }
 
-    /// Returns the gate of a member's messages, which are sent one by one.
+    /// Returns the gate through which the messages to a member pass one by one.
     func lane(of member: MemberID) -> SerialGate {
-        lanes.withLock { lanes in
-            if let lane = lanes[member] { return lane }
+        messageGates.withLock { messageGates in
+            if let lane = messageGates[member] { return lane }
             let lane = SerialGate()
-            lanes[member] = lane
+            messageGates[member] = lane
             return lane
         }
     }
@@ -166,10 +166,10 @@ struct RetryBackoff {
 
     init(_ limit: Duration) { self.limit = limit }
 
-    /// Restarts the time limit after progress.
+    /// Restarts the delays and the time limit, after progress.
     mutating func succeeded() { self = RetryBackoff(limit) }
 
-    /// Waits, longer each time.
+    /// Waits before another attempt, longer each time, for two seconds at most.
     /// - Throws: after the time limit, the remote peer's error or ``TransferError/unreachable(_:)``.
     mutating func wait(after error: any Error) async throws {
         let since = failingSince ?? .now

@@ -4,10 +4,10 @@
 enum Crockford {
     private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ")
 
-    /// The character of a value below 32.
+    /// Returns the character of a value below 32.
     static func character(_ value: UInt8) -> Character { alphabet[Int(value)] }
 
-    /// Returns the value of a character in either case; O is read as 0, I and L as 1.
+    /// Returns the value of a character in upper or lower case; nil if it has none. O is read as 0, I and L as 1.
     static func value(_ character: Character) -> UInt8? {
         guard let ascii = character.asciiValue else { return nil }
         let upper = ascii >= 97 && ascii <= 122 ? ascii - 32 : ascii
@@ -19,14 +19,14 @@ enum Crockford {
         }
     }
 
-    /// Returns bytes as text, with zero bits in the last character.
+    /// Returns bytes as text; the unused bits of the last character are zero.
     static func text(_ bytes: [UInt8]) -> String {
         var bits = BitString()
         for byte in bytes { bits.append(UInt128(byte), count: 8) }
         return String(bits.symbols.map(character))
     }
 
-    /// Returns the bytes of a text from ``text(_:)``; nil for another length or superfluous bits.
+    /// Returns the `count` bytes of a text made by ``text(_:)``; nil if the length, a character or an unused bit is wrong.
     static func bytes(_ text: some StringProtocol, count: Int) -> [UInt8]? {
         guard text.utf8.count == (count * 8 + 4) / 5 else { return nil }
         let values = text.compactMap(value)
@@ -40,22 +40,22 @@ enum Crockford {
 /// A short sequence of bits, the most significant first.
 struct BitString {
     private var bits: [Bool] = []
-    private var next = 0
+    private var readPosition = 0
 
     init() {}
 
-    /// Creates the bits of symbols of five bits.
+    /// Creates a sequence from symbols of five bits each.
     init(symbols: [UInt8]) {
         for symbol in symbols { append(UInt128(symbol), count: 5) }
     }
 
     /// The number of bits not read yet.
-    var count: Int { bits.count - next }
+    var count: Int { bits.count - readPosition }
 
-    /// Returns true if the remaining bits are zero.
-    var isZero: Bool { !bits[next...].contains(true) }
+    /// True if all bits not read yet are zero.
+    var isZero: Bool { !bits[readPosition...].contains(true) }
 
-    /// The symbols of five bits, the last one padded with zeros.
+    /// All bits as symbols of five bits each; the last symbol is padded with zeros.
     var symbols: [UInt8] {
         stride(from: 0, to: bits.count, by: 5).map { start in
             (start..<start + 5).reduce(0) { $0 << 1 | ($1 < bits.count && bits[$1] ? 1 : 0) }
@@ -66,9 +66,9 @@ struct BitString {
         for place in (0..<count).reversed() { bits.append(value >> UInt128(place) & 1 == 1) }
     }
 
-    /// - Precondition: that many bits remain.
+    /// - Precondition: at least `count` bits are not read yet.
     mutating func readBits(_ count: Int) -> UInt128 {
-        defer { next += count }
-        return bits[next..<next + count].reduce(0) { $0 << 1 | ($1 ? 1 : 0) }
+        defer { readPosition += count }
+        return bits[readPosition..<readPosition + count].reduce(0) { $0 << 1 | ($1 ? 1 : 0) }
     }
 }

@@ -4,16 +4,17 @@ import EarshotMediaTransport
 
 /// A room's address and key in 16 characters (IPv4, the default port) to 39 (IPv6, another port), to be read aloud.
 ///
-/// Three bits describe the content (version 0, IPv6, port); then follow the address, the port if it is not 47400, and as many of
-/// the first bits of the host's key fingerprint, at least 40, as fill the last character; in Crockford's base 32. The last
-/// character is a check: it detects one wrong character, and two exchanged neighbours.
+/// A code is a sequence of bits in Crockford's base 32, followed by a check character. The first three bits are the version,
+/// which is 0, and a flag each for IPv6 and for a port. Then follow the address, the port if it is not 47400, and the first 40 to
+/// 44 bits of the host's key fingerprint, which fill the last character before the check. The check character detects one wrong
+/// character, and two exchanged neighbours.
 public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
-    /// The default port, which is left out.
+    /// The default port, which codes leave out.
     public static let usualPort: UInt16 = 47_400
 
     /// The host's address without a scope.
     public let address: IPAddress
-    /// The port of TCP and UDP.
+    /// The host's port, the same for TCP and UDP.
     public let port: UInt16
     /// The first bits of the host's key fingerprint, right-aligned.
     let keyBits: UInt64
@@ -39,7 +40,7 @@ public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
         self.keyBits = keyBits
     }
 
-    /// Reads a code in either case, with any blanks and hyphens; O is 0, I and L are 1.
+    /// Reads a code in upper or lower case, with any blanks and hyphens; O is read as 0, I and L as 1.
     public init(_ text: String) throws(JoinCodeError) {
         let symbols = try Self.symbols(of: text)
         guard let first = symbols.first, let layout = Layout.all.first(where: { $0.symbolCount + 1 == symbols.count })
@@ -55,13 +56,13 @@ public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
         try self.init(address, port, keyBits: UInt64(truncatingIfNeeded: bits.readBits(layout.keyBitCount)))
     }
 
-    /// Returns true if a host with this verified key may be the one of the code.
+    /// Returns true if a host's verified key begins with the bits in the code.
     public func matches(_ key: KeyFingerprint) -> Bool {
         let prefix = key.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
         return prefix >> UInt64(64 - layout.keyBitCount) == keyBits
     }
 
-    /// The code in groups of four.
+    /// The code in groups of four characters with hyphens between them.
     public var description: String {
         var bits = BitString()
         bits.append(layout.isV6 ? 1 : 0, count: 2)
@@ -97,7 +98,7 @@ public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
         character.unicodeScalars.allSatisfy { $0 == "-" || (0x2010...0x2015).contains($0.value) }
     }
 
-    /// The characters and bits of a variant of codes.
+    /// The lengths of a variant of codes: IPv4 or IPv6, with or without a port.
     private struct Layout: Equatable {
         let isV6: Bool
         let hasPort: Bool
@@ -107,12 +108,13 @@ public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
         private var fixedBitCount: Int { 3 + (isV6 ? 128 : 32) + (hasPort ? 16 : 0) }
         /// The number of characters without the check character: 15, 19, 35 or 38.
         var symbolCount: Int { (fixedBitCount + 40 + 4) / 5 }
-        /// The bits of the fingerprint, 40 to 44.
+        /// The number of bits of the key fingerprint, 40 to 44.
         var keyBitCount: Int { symbolCount * 5 - fixedBitCount }
     }
 
-    /// The check character: the symbols are a polynomial over GF(32) (modulus x⁵ + x² + 1), which is 0 at x with the check as its
-    /// last coefficient. A wrong symbol, or two different neighbours exchanged, changes that value.
+    /// The check character. A code's symbols are the coefficients of a polynomial over GF(32) with the modulus x⁵ + x² + 1. The
+    /// check is the last coefficient, chosen so that the polynomial's value at the field element x is 0. A wrong symbol, or an
+    /// exchange of two different neighbours, changes that value.
     private enum Check {
         static func symbol(of symbols: [UInt8]) -> UInt8 { timesX(symbols.reduce(0) { timesX($0) ^ $1 }) }
         static func isRight(_ symbols: [UInt8]) -> Bool { symbols.reduce(0) { timesX($0) ^ $1 } == 0 }

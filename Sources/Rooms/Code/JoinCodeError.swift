@@ -6,7 +6,7 @@ import EarshotMediaTransport
 public enum JoinCodeError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The character is not used in codes; the position counts from 1, without blanks and hyphens.
     case wrongCharacter(Character, position: Int)
-    /// The text has the wrong number of characters.
+    /// The text has the wrong length; the value is its number of characters without blanks and hyphens, or of bytes if above 256.
     case wrongLength(Int)
     /// The check failed: a character is wrong, or two are exchanged.
     case wrongCheck
@@ -16,7 +16,7 @@ public enum JoinCodeError: Error, Hashable, Sendable, CustomStringConvertible {
     case notACode
     /// The address is valid on one network interface only, which a code does not name.
     case linkLocal(IPAddress)
-    /// The address is not a host's: 0.0.0.0, ::, or multicast.
+    /// The address is not that of one machine: 0.0.0.0, ::, multicast, or 240.0.0.0 and above.
     case notAHost(IPAddress)
 
     /// One sentence that says what happened.

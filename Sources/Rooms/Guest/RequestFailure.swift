@@ -10,10 +10,10 @@ public enum RequestFailure: Hashable, Sendable {
     case unreachable
     /// The peer did not answer in time.
     case timedOut
-    /// The connection was lost, or the stream ended.
+    /// The connection was lost, or the event stream ended.
     case closed
-    /// The peer verified another key than the expected one.
+    /// The peer proved a key that was not expected; the value is that key.
     case wrongKey(KeyFingerprint)
-    /// The peer sent neither a valid reply nor a valid event.
+    /// The peer sent an invalid reply or an invalid event; the value is the fault.
     case invalidResponse(RoomError)
 }

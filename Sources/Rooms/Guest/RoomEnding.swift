@@ -4,31 +4,31 @@ import EarshotMediaTransport
 
 /// The reason that a guest's stay ended.
 public enum RoomEnding: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The host declined, for this reason.
+    /// The host refused the guest, or its answer showed that the guest cannot join or stay; the value is the reason.
     case refused(RoomError)
     /// The host was not reached, or its answer was invalid.
     case unreached(RequestFailure, Endpoint)
-    /// The host's name belongs to another key.
+    /// The host has the key `now`, but a known peer with the key `was` has the same name.
     case changedKey(name: PeerName, was: KeyFingerprint, now: KeyFingerprint)
     /// The user has blocked this host.
     case blockedHost(PeerName, KeyFingerprint)
-    /// A PIN was given, but the room has none.
+    /// The user gave a PIN, but the room has none.
     case noPINWanted(RoomInfo)
     /// The host accepted the PIN's proof but cannot prove that it knows the PIN.
     case impostor(KeyFingerprint)
     /// The host removed this guest, and blocked it if `isBlocked`.
     case removed(isBlocked: Bool)
-    /// Another process with this identity took its place.
+    /// Another process with this guest's identity took the guest's place.
     case replaced
     /// The room has ended.
     case closed
-    /// The host no longer knows this guest, which was away for too long.
+    /// The host no longer knows this guest, usually because the guest was away for too long.
     case dropped
-    /// No member was reached for a minute.
+    /// No host of the room was heard for a minute.
     case lost
     /// This peer has become the host.
     case becameHost
-    /// The user left, or cancelled the request.
+    /// The user left, or cancelled the request to join.
     case left
 
     /// One sentence that says what happened.

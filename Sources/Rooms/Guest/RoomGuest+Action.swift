@@ -6,9 +6,9 @@ import EarshotMediaTransport
 extension RoomGuest {
     /// An action for the owner of a ``RoomGuest``.
     package enum Action: Hashable, Sendable {
-        /// Sends a request to another peer. Its result is ``RoomGuest/Event/replied(_:_:provedBy:from:)`` or
-        /// ``RoomGuest/Event/callFailed(_:_:)``; the items of an event stream are ``RoomGuest/Event/itemReceived(_:on:)``, its
-        /// end is `callFailed`.
+        /// Sends a request to another peer. The result is ``RoomGuest/Event/replied(_:_:provedBy:from:)`` or
+        /// ``RoomGuest/Event/callFailed(_:_:)``. Each item of an event stream is reported as
+        /// ``RoomGuest/Event/itemReceived(_:on:)``, the end of the stream as `callFailed`.
         case call(CallID, RoomRequest, Endpoint)
         /// Cancels a request and closes its connection. No event may follow for it.
         case cancel(CallID)
@@ -25,7 +25,7 @@ extension RoomGuest {
         case notify(Notification)
     }
 
-    /// An event of a guest.
+    /// A report for the guest's user, or for the media layer.
     package enum Notification: Hashable, Sendable {
         /// The room was found, and the guest has asked to be admitted.
         case asking(RoomInfo)
@@ -33,36 +33,36 @@ extension RoomGuest {
         case admitted(Roster, as: MemberID)
         /// The roster changed.
         case changed([RosterChange])
-        /// Another member offers media; ``RoomGuest/Event/answer(sdp:_:)`` answers.
+        /// Another member offers media. The owner answers by ``RoomGuest/Event/answer(sdp:_:)``.
         case offered(OfferID, sdp: String, from: Member)
         /// A member answered this guest's offer.
         case answered(OfferID, sdp: String, by: Member)
         /// An offer of this guest failed.
         case unanswered(OfferID, RoomError)
-        /// The other side ended a media session.
+        /// The remote peer ended the media session of this offer.
         case ended(OfferID)
         /// A description that the host passed on from this member has no valid signature. It was not used.
         case forged(from: Member)
-        /// The host is silent or gone; the guest looks for it.
+        /// The host is silent, is gone or has left; the guest looks for a host of the room.
         case reconnecting
-        /// The host was found again.
+        /// The guest hears the same host again.
         case reconnected
         /// Another member is the host now.
         case handedOver(to: Member)
-        /// The new host does not know this guest, which asks again to be admitted.
+        /// This member is the new host and does not know the guest, which asks again to be admitted.
         case askingAgain(Member)
         /// Another part of this room is announced: the same room with another host. The guest stays where it is.
         case split(RoomInfo)
-        /// The last notification.
+        /// The guest's stay has ended, for this reason. No notification follows.
         case over(RoomEnding)
     }
 
-    /// A pending request.
+    /// A pending request to another peer.
     struct Call: Sendable {
         enum Purpose: Hashable, Sendable {
             case describe
             case ask
-            /// An event stream, of the host or of the member to follow.
+            /// The event stream of the host, or of the member that the guest may follow as the new host.
             case stream
             case update
             case leave
@@ -77,20 +77,20 @@ extension RoomGuest {
         let deadline: HostTime
     }
 
-    /// A guest that is not admitted yet.
+    /// The state of a guest that is not admitted yet.
     struct Joining: Sendable {
         var endpoint: Endpoint
         var info: RoomInfo?
         var hostKey: KeyFingerprint?
         var pinKey: PINKey?
         var waitsForPIN = false
-        /// The proof that the host must give, if this guest proved that it knows the PIN.
+        /// The proof of the PIN that the host must give; nil if this guest has given none itself.
         var expectedProof: [UInt8]?
-        /// The changes since the guest asked, which the host does not know.
+        /// The guest's changes of itself since it asked to be admitted; the host does not know them yet.
         var unsent = MemberUpdate()
     }
 
-    /// An admitted guest.
+    /// The state of an admitted guest.
     struct Membership: Sendable {
         let me: MemberID
         var roster: Roster {
@@ -103,22 +103,25 @@ extension RoomGuest {
         let needsPIN: Bool
         var lastHeard: HostTime
         var stream: CallID?
-        /// The time of the event stream's last data, while it is open.
+        /// The time of the event stream's last data; nil unless the stream is open.
         var lastStreamed: HostTime?
-        /// True if the roster is known to be this host's: a description is not signed for one of another epoch.
+        /// True if the local roster is known to be the present host's. Before that, no offer is made, because its signature
+        /// contains the epoch.
         var isInStep = false
         var lastEvent: EventID?
         var nextStream: HostTime
+        /// The seconds until the event stream is opened again after a failure.
         var streamDelay = 0.1
         var update: CallID?
         var nextUpdate: HostTime
-        /// The changes of this member to send to the host, and those being sent.
+        /// The guest's changes of itself that the host has not been sent (`unsent`), and those in a pending request (`sending`).
         var unsent = MemberUpdate()
         var sending = MemberUpdate()
+        /// True if the host seems to have a later roster: its last status had one, or an event's number was skipped.
         var isBehind = false
         var seenOffers: [OfferID] = []
 
-        /// Returns a failed update to those to be sent.
+        /// Handles a failed update: its changes are sent again after half a second.
         mutating func updateFailed(_ now: HostTime) {
             update = nil
             nextUpdate = now.advanced(bySeconds: 0.5)
@@ -127,7 +130,7 @@ extension RoomGuest {
         }
     }
 
-    /// A member whose host is silent or gone.
+    /// The state of an admitted guest that looks for its host.
     struct Seeking: Sendable {
         struct Answer: Sendable {
             let time: HostTime
@@ -135,13 +138,14 @@ extension RoomGuest {
         }
 
         let since: HostTime
-        /// True if the host said that it leaves.
+        /// True if the host announced that it leaves, or answered that it is no host.
         var hasHostLeft: Bool
-        /// True if the host's address does not answer, or another peer does.
+        /// True if no program listens at the host's address, or another peer answers there.
         var isHostGone: Bool
-        /// The member whose event stream is being opened.
+        /// The member whose event stream is being opened; nil if there is none.
         var target: MemberID?
         var nextRound: HostTime
+        /// The seconds from the next round of questions to the round after it.
         var delay = 0.25
         var answers: [MemberID: Answer] = [:]
     }

@@ -13,7 +13,7 @@ extension RoomGuest {
         case (.describe, .room(let info)): return described(info, by: key, at: address, now)
         case (.ask, .admitted(let admission)): return admitted(admission, by: key, now)
         case (.describe, .refused(.notHost)) where key == signer.key:
-            return failure(.refused, of: purpose, now)  // nobody hosts there: it was this peer, or one as idle
+            return failure(.refused, of: purpose, now)  // the answering process has this guest's key and hosts no room
         case (.describe, .refused(let error)), (.ask, .refused(let error)): return finish(.refused(error))
         case (.stream, .events): return streamOpened(id, now)
         case (.stream, .refused(let error)): return streamRefused(error, now)
@@ -39,7 +39,7 @@ extension RoomGuest {
         switch purpose {
         case .describe, .ask:
             guard let joining else { return [] }
-            // If the answer has this guest's own key, it has reached itself.
+            // If the answering peer has this guest's own key, the guest has reached itself.
             let isOwn =
                 failure == .wrongKey(signer.key)
                 && joining.endpoint.addresses.contains { $0.port == configuration.port }
@@ -67,7 +67,7 @@ extension RoomGuest {
         return .room(info)
     }
 
-    /// Reports another part of a split room, once.
+    /// Reports another part of a split room, once for each part.
     mutating func noticePart(_ info: RoomInfo, _ key: KeyFingerprint, _ now: HostTime) -> [Action] {
         let part = PartitionDetector.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
         guard let membership, info.room == membership.roster.room, part.host != membership.hostKey,

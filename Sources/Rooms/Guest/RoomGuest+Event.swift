@@ -16,7 +16,7 @@ extension RoomGuest {
         case itemReceived(EventStreamParser.Item, on: CallID)
         /// Another peer sent a request. A guest describes its room and admits nobody.
         case requestReceived(RoomRequest, RequestID)
-        /// A discovered peer described its room. It has verified the key at this address.
+        /// A discovered peer at this address described its room. The TLS handshake has verified the peer's key.
         case peerDescribed(RoomInfo, provedBy: KeyFingerprint, from: SocketAddress)
         /// The media of the host with this key arrives from this address.
         case hostLocated(KeyFingerprint, at: SocketAddress)
@@ -25,11 +25,11 @@ extension RoomGuest {
 
         /// Starts by calling the host. The guest must not have started before.
         case join(Endpoint)
-        /// The PIN's key was derived. Fetches a new nonce, then asks.
+        /// The PIN's key was derived. The guest fetches a new nonce, then asks to be admitted.
         case pinKeyDerived(PINKey)
-        /// Changes what others know of this member. It is sent as soon as the host is reached.
+        /// Changes what others know of this member. The change is sent as soon as the host is reached.
         case update(MemberUpdate)
-        /// Leaves, or cancels the request.
+        /// Leaves the room, or cancels the request to join.
         case leave
 
         // The guest's own media.
@@ -56,7 +56,7 @@ extension RoomGuest {
         case .requestReceived, .pinKeyDerived: return expire(now) + execute(event, now)
         case .join, .leave, .offer, .answer, .endSession: return execute(event, now)
         case .replied, .callFailed, .itemReceived, .peerDescribed, .hostLocated, .update, .tick:
-            // The event first: it may be the expected sign of life.
+            // The event is handled before the deadlines, because it may be the expected sign of life.
             return execute(event, now) + expire(now)
         }
     }

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension RoomGuest {
-    /// Fetches a new nonce, then asks with the PIN's key.
+    /// Stores the PIN's key and fetches a new nonce; the guest then asks to be admitted with a proof of the PIN.
     mutating func provide(_ pin: PINKey, _ now: HostTime) -> [Action] {
         guard joining?.waitsForPIN == true, let endpoint = joining?.endpoint else { return [] }
         joining?.pinKey = pin
@@ -72,7 +72,7 @@ extension RoomGuest {
         return [.note(key, as: info.hostName), .notify(.admitted(roster, as: admission.member))] + stayIn(now)
     }
 
-    /// Leaves, or cancels the request.
+    /// Leaves the room, or cancels the request to join.
     mutating func leave(_ now: HostTime) -> [Action] {
         guard ending == nil else { return [] }
         var actions: [Action] = []

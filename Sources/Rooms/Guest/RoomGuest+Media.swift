@@ -61,7 +61,8 @@ extension RoomGuest {
         return [.notify(.answered(offer, sdp: answer.sdp, by: maker))]
     }
 
-    /// The host's own descriptions need no signature: the TLS handshake has verified its key.
+    /// Returns true if a description is from this member. The host's own descriptions need no signature, because the TLS
+    /// handshake has verified the host's key.
     private func isGenuine(_ description: SignedDescription, as kind: SignedContent.Kind, from maker: Member) -> Bool {
         guard let membership else { return false }
         return maker.key == membership.hostKey

@@ -3,9 +3,10 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// The search for a host that is silent or gone. The guest tries it again and asks the other native members what they know. Then
-/// it returns, follows the member that has taken over, or takes over itself: the longest member does, once no member that it
-/// reaches hears the host. A member that reaches nobody waits, because it may be the one that is cut off.
+/// The search for a host that is silent or gone. The guest tries the host again, and asks the other native members for
+/// descriptions of the room. Then the guest returns to the host, follows the member that has taken over, or takes over itself.
+/// The reachable member that joined first takes over, once no other reachable member hears the host. A guest that reaches nobody
+/// waits, because it may be the one that is cut off, unless the host has left or its process has ended.
 extension RoomGuest {
     /// True while the guest looks for its host.
     package var isHostLost: Bool { seeking != nil }
@@ -14,7 +15,7 @@ extension RoomGuest {
         hasHostLeft: Bool = false, isHostGone: Bool = false, next: MemberID? = nil, _ now: HostTime
     ) -> [Action] {
         guard let membership, seeking == nil else { return [] }
-        // The next host would need another offer, because the epoch is signed.
+        // Pending offers fail: the next host has another epoch, and an offer's signature contains the epoch.
         let offers = calls.values.compactMap { if case .offer(let offer, _) = $0.purpose { offer } else { nil } }
         var actions = hangUp()
         actions += offers.sorted { $0.number < $1.number }.map { .notify(.unanswered($0, .memberAway)) }
@@ -24,7 +25,8 @@ extension RoomGuest {
         return next == membership.me ? actions + takeOver() : actions
     }
 
-    /// Asks other members, and decides.
+    /// Ends the stay after a long absence. Otherwise, when a round is due, asks the host and the other members again, and takes
+    /// over if it is time to.
     mutating func seek(_ now: HostTime) -> [Action] {
         guard let membership, let seeking else { return [] }
         if now.seconds(since: membership.lastHeard) >= Limit.absence { return finish(.lost) }
@@ -36,9 +38,9 @@ extension RoomGuest {
             self.seeking?.target = membership.roster.host
             actions.append(openStream(membership.host, now))
         }
-        let open = calls.values.map(\.purpose)
+        let pendingPurposes = calls.values.map(\.purpose)
         for member in membership.roster.successors where member.id != membership.me {
-            guard let endpoint = Endpoint(member), !open.contains(.probe(member.id)) else { continue }
+            guard let endpoint = Endpoint(member), !pendingPurposes.contains(.probe(member.id)) else { continue }
             actions.append(call(.describe, endpoint, .probe(member.id), Limit.call, now))
         }
         return actions + decide(now)
@@ -51,33 +53,33 @@ extension RoomGuest {
         else { return [] }
         self.seeking?.answers[member] = Seeking.Answer(time: now, info: info)
         guard info.role == .host else { return decide(now) }
-        // The members agree on the successor, so a later epoch with a member's key is this room.
+        // The members agree on the successor, so a member that hosts a later epoch has taken this room over.
         guard info.epoch > membership.roster.epoch else { return noticePart(info, key, now) }
         guard seeking.target == nil || seeking.target == membership.roster.host, let endpoint = Endpoint(sender) else {
             return []
         }
-        let dropped = cancel { $0 == .stream }
+        let cancellations = cancel { $0 == .stream }
         self.seeking?.target = member
-        return dropped + [openStream(endpoint, now)]
+        return cancellations + [openStream(endpoint, now)]
     }
 
-    /// Handles the opening of the new host's event stream.
+    /// Handles the opening of an event stream that ends the search: the old host's, or that of a new host.
     mutating func arrived(_ seeking: Seeking, _ now: HostTime) -> [Action] {
         guard let membership, let target = seeking.target, let member = membership.roster[target], let key = member.key,
             let endpoint = Endpoint(member)
         else { return [] }
-        let dropped = cancel { if case .probe = $0 { true } else { false } }
+        let cancellations = cancel { if case .probe = $0 { true } else { false } }
         self.seeking = nil
         self.membership?.lastHeard = now
         self.membership?.lastStreamed = now
         self.membership?.nextUpdate = now
         // The old host, too, may have taken the room over again in a later epoch.
         self.membership?.isInStep = false
-        guard target != membership.roster.host else { return dropped + [.notify(.reconnected)] }
+        guard target != membership.roster.host else { return cancellations + [.notify(.reconnected)] }
         self.membership?.host = endpoint
         self.membership?.hostKey = key
         self.membership?.lastEvent = nil
-        return dropped + [.notify(.handedOver(to: member))]
+        return cancellations + [.notify(.handedOver(to: member))]
     }
 
     mutating func targetFailed(_ failure: RequestFailure, _ now: HostTime) -> [Action] {
@@ -106,29 +108,30 @@ extension RoomGuest {
     /// Asks the new host, which does not know this member, to be admitted.
     private mutating func requestAdmissionAgain(_ host: MemberID, _ now: HostTime) -> [Action] {
         guard let member = membership?.roster[host], let endpoint = Endpoint(member) else { return [] }
-        let dropped = hangUp()
+        let cancellations = hangUp()
         membership = nil
         seeking = nil
         joining = Joining(endpoint: endpoint)
-        return dropped + [.notify(.askingAgain(member)), call(.describe, endpoint, .describe, Limit.call, now)]
+        return cancellations + [.notify(.askingAgain(member)), call(.describe, endpoint, .describe, Limit.call, now)]
     }
 
-    /// Takes over if it is time to.
+    /// Takes over the room if three conditions hold: no earlier successor can, no member that answered hears the host, and the
+    /// host has left, has ended, or another member misses it too.
     mutating func decide(_ now: HostTime) -> [Action] {
         guard let seeking, let membership, seeking.target == nil || seeking.target == membership.roster.host else {
             return []
         }
         let isAsking = calls.values.contains { if case .probe = $0.purpose { true } else { false } }
         if isAsking, now.seconds(since: seeking.since) < Limit.firstAnswers { return [] }
-        let fresh = seeking.answers.filter { now.seconds(since: $0.value.time) < Limit.freshness }
+        let answers = seeking.answers.filter { now.seconds(since: $0.value.time) < Limit.freshness }
         for candidate in membership.roster.successors {
             if candidate.id == membership.me { break }
             // The candidate is reachable and will take over, or may become reachable.
-            if fresh[candidate.id] != nil || now.seconds(since: seeking.since) < Limit.takeoverTimeout { return [] }
+            if answers[candidate.id] != nil || now.seconds(since: seeking.since) < Limit.takeoverTimeout { return [] }
         }
-        let others = fresh.values.filter { $0.info.role == .guest && $0.info.epoch == membership.roster.epoch }
-        if others.contains(where: \.info.isHostHeard) { return [] }
-        guard seeking.hasHostLeft || seeking.isHostGone || !others.isEmpty else { return [] }
+        let guestAnswers = answers.values.filter { $0.info.role == .guest && $0.info.epoch == membership.roster.epoch }
+        if guestAnswers.contains(where: \.info.isHostHeard) { return [] }
+        guard seeking.hasHostLeft || seeking.isHostGone || !guestAnswers.isEmpty else { return [] }
         return takeOver()
     }
 
@@ -146,9 +149,9 @@ extension RoomGuest {
         roster.revision += 1
         roster.host = membership.me
         if let own = roster.index(of: membership.me) { roster.members[own].isAway = false }
-        let succession = HostHandover(
+        let handover = HostHandover(
             roster: roster, lastMember: membership.lastMember, needsPIN: membership.needsPIN,
             update: membership.sending.followed(by: membership.unsent))
-        return finish(.becameHost) + [.becomeHost(succession)]
+        return finish(.becameHost) + [.becomeHost(handover)]
     }
 }

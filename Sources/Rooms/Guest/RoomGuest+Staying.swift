@@ -4,14 +4,15 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension RoomGuest {
-    /// Does a member's work while the host is heard: reads events and sends signs of life.
+    /// Does a member's work while the host is heard: opens the event stream, and sends changes and signs of life. Looks for the
+    /// host once it is silent.
     mutating func stayIn(_ now: HostTime) -> [Action] {
         guard let membership else { return [] }
         if now.seconds(since: membership.lastHeard) >= Limit.silence { return beginSeeking(now) }
         var actions: [Action] = []
         if let last = membership.lastStreamed, now.seconds(since: last) >= Limit.silence, let stream = membership.stream
         {
-            // The host answers, but its comments do not arrive: events would be lost.
+            // The host answers requests, but the event stream brings no signs of life: events would be lost.
             self.membership?.stream = nil
             self.membership?.lastStreamed = nil
             return [.cancel(stream), openStream(membership.host, now)]
@@ -55,7 +56,8 @@ extension RoomGuest {
         return lostHost(failure, now)
     }
 
-    /// Returns true if a failure shows that the host's process has ended; otherwise its silence will.
+    /// Returns true if a failure shows that the host's process has ended. After any other failure the guest waits for the host's
+    /// silence.
     func showsHostEnded(_ failure: RequestFailure) -> Bool {
         switch failure {
         case .refused, .wrongKey: true
@@ -72,7 +74,7 @@ extension RoomGuest {
         return seeking == nil ? hostRefused(error, now) : targetRefused(error, now)
     }
 
-    /// Handles an answer of the host that a member should not get.
+    /// Handles the host's refusal of a request that only members make.
     mutating func hostRefused(_ error: RoomError, _ now: HostTime) -> [Action] {
         switch error {
         case .notHost: return beginSeeking(hasHostLeft: true, now)
@@ -87,7 +89,7 @@ extension RoomGuest {
         }
     }
 
-    /// Handles the host's answer to a sign of life, with the revision of its roster.
+    /// Handles the host's answer to an update or a sign of life, with the epoch and revision of the host's roster.
     mutating func updated(_ status: MemberStatus, _ now: HostTime) -> [Action] {
         membership?.update = nil
         guard seeking == nil, let membership else { return [] }
@@ -99,7 +101,7 @@ extension RoomGuest {
             self.membership?.isInStep = true
             return []
         }
-        // The event may be on its way; behind for a second time, it was lost.
+        // The event with the later roster may still be on its way. If the next status is later too, the event was lost.
         guard membership.isBehind else {
             self.membership?.isBehind = true
             return []
@@ -107,7 +109,7 @@ extension RoomGuest {
         return rereadRoster(now)
     }
 
-    /// Reads the events again from a whole roster, because some were lost.
+    /// Opens the event stream again, beginning with a whole roster, because events were lost.
     private mutating func rereadRoster(_ now: HostTime) -> [Action] {
         var actions: [Action] = []
         if let stream = membership?.stream {
@@ -122,26 +124,26 @@ extension RoomGuest {
         return actions
     }
 
-    /// Returns true if the description is from the host, which still has this room.
+    /// Returns true if a description is from this guest's host and of this room.
     func isFromHost(_ info: RoomInfo, _ key: KeyFingerprint) -> Bool {
         key == membership?.hostKey && info.role == .host && info.room == membership?.roster.room
     }
 
-    /// Handles another address of the host: its media arrives from there, or it has answered there.
+    /// Puts an address of the host before the others, because the host's media arrives from there, or the host answered there.
     mutating func locate(_ key: KeyFingerprint, at address: SocketAddress, _ now: HostTime) -> [Action] {
         guard membership?.hostKey == key, membership?.host.addresses.first != address else { return [] }
         let others = membership?.host.addresses.filter { $0 != address } ?? []
         membership?.host.addresses = [address] + others.prefix(Member.maximumAddressCount - 1)
         if membership?.stream == nil { membership?.nextStream = now }
         guard seeking != nil else { return [] }
-        var dropped: [Action] = []
+        var cancellations: [Action] = []
         if seeking?.target == membership?.roster.host {
-            dropped = cancel { $0 == .stream }
+            cancellations = cancel { $0 == .stream }
             membership?.stream = nil
             seeking?.target = nil
         }
         seeking?.nextRound = now
-        return dropped
+        return cancellations
     }
 
     /// Handles an item of an event stream.
@@ -158,12 +160,13 @@ extension RoomGuest {
         }
     }
 
-    /// Follows the events' numbers. Returns false for a repeated event; a gap is repaired by a whole roster.
+    /// Stores an event's number. Returns false for a repeated event. After a gap in the numbers, the guest may need a whole
+    /// roster.
     private mutating func isNewEvent(_ event: ServerSentEvent) -> Bool {
         guard let id = event.id.flatMap({ EventID($0) }) else { return true }
         if let last = membership?.lastEvent, last.epoch == id.epoch {
             guard id.number > last.number else { return false }
-            // The host's next answer has the roster's revision; the maker of a lost offer repeats it.
+            // The host's next status shows whether a roster was lost. A lost offer is repeated by its maker.
             if id.number > last.number + 1 { membership?.isBehind = true }
         }
         membership?.lastEvent = id

@@ -18,11 +18,11 @@ package struct RoomGuest: Sendable {
         package var addresses: [IPAddress]
         /// The port of TCP and UDP.
         package var port: UInt16
-        /// True if it is muted from the start.
+        /// True if the guest is muted from the start.
         package var isMuted = false
-        /// True if its key is temporary.
+        /// True if the guest's key is temporary.
         package var isEphemeral = false
-        /// True if the user has given a PIN. A room without one is then the wrong room.
+        /// True if the user has given a PIN. A room without a PIN is then the wrong room.
         package var hasPIN = false
 
         /// Creates a guest's description.
@@ -35,23 +35,23 @@ package struct RoomGuest: Sendable {
 
     /// Time limits in seconds.
     package enum Limit {
-        /// The timeout of a request that a peer answers at once.
+        /// The seconds after which a request fails, if the peer can answer it at once.
         static let call = 3.0
-        /// The timeout of the decision by the user at the host.
+        /// The seconds after which a request to join fails without a decision by the user at the host.
         static let decision = RoomHost.Limit.decision + 5
-        /// The timeout of another member's answer to an offer.
+        /// The seconds after which an offer fails without another member's answer.
         static let answer = RoomHost.Limit.answer + 2
-        /// The interval of signs of life.
+        /// The seconds between two signs of life to the host.
         static let update = 1.5
-        /// The silence after which the guest looks for its host.
+        /// The seconds of the host's silence after which the guest looks for a host.
         package static let silence = RoomHost.Limit.silence
-        /// The interruption after which a member must join again.
+        /// The seconds of interruption after which a member must join again.
         package static let absence = RoomHost.Limit.absence
-        /// The time for which a member's description is used.
+        /// The seconds for which another member's description of the room counts.
         static let freshness = 3.0
-        /// The time for members to answer before one takes over.
+        /// The maximum seconds that the guest waits for other members' answers before it may take over.
         static let firstAnswers = 1.0
-        /// The time after which a successor that is not reached is skipped.
+        /// The seconds after which a successor that does not answer is skipped.
         static let takeoverTimeout = 6.0
     }
 
@@ -59,7 +59,7 @@ package struct RoomGuest: Sendable {
     package internal(set) var configuration: Configuration
     /// The known peers of this machine.
     package var knownPeers: KnownPeers
-    /// The reason that the guest ended; nil before.
+    /// The reason that the guest's stay ended; nil before the end.
     package internal(set) var ending: RoomEnding?
 
     let signer: Signer
@@ -83,7 +83,7 @@ package struct RoomGuest: Sendable {
     package var roster: Roster? { membership?.roster }
     /// This guest's own number.
     package var memberID: MemberID? { membership?.me }
-    /// Returns true if the guest is admitted and hears its host.
+    /// True if the guest is admitted and hears its host.
     package var isConnected: Bool { membership != nil && seeking == nil }
 
     /// Starts by calling the host.
@@ -110,7 +110,7 @@ package struct RoomGuest: Sendable {
         return times.min()
     }
 
-    /// Makes a call and stores its purpose.
+    /// Returns the action that sends a request, and stores the request's purpose and deadline.
     mutating func call(
         _ request: RoomRequest, _ endpoint: Endpoint, _ purpose: Call.Purpose, _ seconds: Double, _ now: HostTime
     ) -> Action {
@@ -120,12 +120,12 @@ package struct RoomGuest: Sendable {
         return .call(id, request, endpoint)
     }
 
-    /// Cancels calls.
+    /// Cancels the pending requests for which `isDropped` returns true.
     mutating func cancel(where isDropped: (Call.Purpose) -> Bool) -> [Action] {
         cancel(calls.filter { isDropped($0.value.purpose) }.map(\.key))
     }
 
-    /// Cancels all calls, including the event stream.
+    /// Cancels all pending requests and the event stream, but not requests to leave.
     mutating func hangUp() -> [Action] {
         let open = Set(calls.filter { $0.value.purpose != .leave }.keys).union([membership?.stream].compactMap { $0 })
         membership?.stream = nil
@@ -133,19 +133,19 @@ package struct RoomGuest: Sendable {
         return cancel(Array(open))
     }
 
-    private mutating func cancel(_ dropped: [CallID]) -> [Action] {
-        for id in dropped { calls[id] = nil }
-        return dropped.sorted { $0.number < $1.number }.map { .cancel($0) }
+    private mutating func cancel(_ ids: [CallID]) -> [Action] {
+        for id in ids { calls[id] = nil }
+        return ids.sorted { $0.number < $1.number }.map { .cancel($0) }
     }
 
-    /// Ends the guest.
+    /// Ends the guest's stay for this reason, and cancels its requests.
     mutating func finish(_ ending: RoomEnding) -> [Action] {
-        let dropped = hangUp()
+        let cancellations = hangUp()
         self.ending = ending
         joining = nil
         membership = nil
         seeking = nil
-        return dropped + [.notify(.over(ending))]
+        return cancellations + [.notify(.over(ending))]
     }
 
     mutating func expire(_ now: HostTime) -> [Action] {

@@ -10,7 +10,7 @@ public struct AskingGuest: Hashable, Sendable {
     public var purpose: Purpose?
     /// The verified key; nil for a browser.
     public var key: KeyFingerprint?
-    /// The address of the request.
+    /// The address from which the request came.
     public var address: IPAddress
     /// True if a user admitted this key before.
     public var isKnown: Bool

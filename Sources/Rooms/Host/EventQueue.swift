@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The recent events of one member, so that an interrupted stream can continue.
+/// The recent events for one member, so that an interrupted event stream can continue.
 struct EventQueue: Sendable {
-    /// The maximum events.
+    /// The maximum number of stored events.
     static let capacity = 32
-    /// The maximum bytes of their data.
+    /// The maximum bytes of data in all stored events together.
     static let maximumSize = 131_072
 
     private var events: [ServerSentEvent] = []
+    /// The bytes of data in all stored events together.
     private(set) var size = 0
-    /// The number of the last event, from 1.
+    /// The number of the last event added; 0 before the first one.
     private(set) var last: UInt64 = 0
 
     var count: Int { events.count }
 
-    /// Numbers and stores an event. It replaces the oldest one if the queue is full.
+    /// Numbers and stores an event. The oldest events are dropped while the queue exceeds its maximum count or size.
     mutating func add(_ name: String, _ data: String, epoch: Epoch) -> ServerSentEvent {
         last += 1
         let event = ServerSentEvent(
@@ -28,7 +29,7 @@ struct EventQueue: Sendable {
         return event
     }
 
-    /// Returns the events after a number; nil if some are no longer stored.
+    /// Returns the events after the one with this number; nil if some are no longer stored, or if no event has had this number.
     func events(after number: UInt64) -> ArraySlice<ServerSentEvent>? {
         guard number <= last, last - number <= UInt64(events.count) else { return nil }
         return events.suffix(Int(last - number))

@@ -6,16 +6,16 @@ import EarshotMediaTransport
 extension RoomHost {
     /// An action for the owner of a ``RoomHost``.
     package enum Action: Hashable, Sendable {
-        /// Answers a request. `RoomReply.events` leaves it open.
+        /// Answers a request. `RoomReply.events` opens an event stream, which stays open.
         case reply(RequestID, RoomReply)
         /// Writes bytes to an event stream. If they cannot be sent, the owner closes the stream and reports
-        /// ``RoomHost/Event/connectionLost(_:)``; it need not buffer more than 256 KiB.
+        /// ``RoomHost/Event/connectionLost(_:)``. The owner need not buffer more than 256 KiB.
         case send([UInt8], on: RequestID)
-        /// Ends an event stream after the bytes written.
+        /// Ends an event stream after the bytes that were already written.
         case end(RequestID)
-        /// Asks the user. With a number used before, the guest has changed its request.
+        /// Asks the user about a guest. If this id was used before, the guest has changed its request.
         case question(JoinRequestID, AskingGuest)
-        /// Withdraws a question to the user.
+        /// Withdraws a question to the user, for this reason.
         case withdraw(JoinRequestID, RoomError)
         /// Passes a member's offer to the host itself, which answers by ``RoomHost/Event/answer(_:)``.
         case offered(SignedDescription)
@@ -27,8 +27,8 @@ extension RoomHost {
         case ended(OfferID)
         /// Sends `GET /room` to a member that is away; an answer is reported by ``RoomHost/Event/peerDescribed(_:provedBy:)``.
         case probe(Endpoint)
-        /// Continues as a ``RoomGuest`` that joins there; this host ends. It was cut off alone, and a member has taken the room
-        /// over meanwhile.
+        /// Continues as a ``RoomGuest`` that joins the host at this endpoint. This host has ended: it was cut off alone, and a
+        /// member has taken the room over meanwhile.
         case becomeGuest(Endpoint)
         /// Stores that this key came under this name, and whether a user accepted it.
         case note(KeyFingerprint, as: PeerName, isAccepted: Bool)
@@ -42,12 +42,13 @@ extension RoomHost {
     package enum Notification: Hashable, Sendable {
         /// The roster changed.
         case changed([RosterChange])
-        /// A guest was refused; ``RoomError/hostDescription(about:)`` has the text. At most eight in half a minute.
+        /// A guest was refused; ``RoomError/hostDescription(about:)`` has the text. At most eight refusals are reported in 30
+        /// seconds.
         case refused(RoomError, guest: String)
-        /// Another part of this room is announced: the same room with another host. The host stays; to join that part, leave this
-        /// one.
+        /// Another part of this room is announced: the same room with another host. This host stays; a user who wants to join the
+        /// other part must leave this one.
         case split(RoomInfo)
-        /// The room has ended here.
+        /// The user at the host has left or closed the room.
         case closed
     }
 
@@ -62,7 +63,7 @@ extension RoomHost {
         var deadline: HostTime
     }
 
-    /// The host's state of a member, beside the roster.
+    /// The host's record of a member's connection, in addition to the member's entry in the roster.
     struct Attendance: Sendable {
         var address: IPAddress
         var lastHeard: HostTime
@@ -71,7 +72,7 @@ extension RoomHost {
         var stream: RequestID?
         var queue = EventQueue()
         var nextProbe: HostTime?
-        /// The limit of its changes, which are sent to all.
+        /// Limits the member's changes of itself, because each is sent to all members.
         var changes = RateLimiter(40, inSeconds: 30)
     }
 
@@ -85,7 +86,7 @@ extension RoomHost {
     struct PendingOffer: Sendable {
         let description: SignedDescription
         let to: MemberID
-        /// The request; nil for the host's own offer.
+        /// The request to answer; nil for the host's own offer.
         let request: RequestID?
         let deadline: HostTime
     }

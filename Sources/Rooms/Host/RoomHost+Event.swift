@@ -8,44 +8,47 @@ extension RoomHost {
     package enum Event: Sendable {
         // The network.
 
-        /// A request arrived. The reply has the same number, which is in use until then, or while the event stream is open.
-        /// `from` has what the connection has verified.
+        /// A request arrived. The reply must name the same id, which is in use until the reply, or until the event stream has
+        /// ended. `from` is the sender as the connection identifies it.
         case requestReceived(RoomRequest, RequestID, from: RequestOrigin)
         /// The connection of a request is lost: the request is withdrawn, or the event stream interrupted.
         case connectionLost(RequestID)
-        /// A member was heard by something other than a request: its media, or its consent.
+        /// A member was heard other than by a request, because its media transport is open.
         case memberHeard(MemberID)
-        /// A peer described its room: a member that was away, or a discovered peer. It has verified the key.
+        /// A peer described its room: a member that was away, or a discovered peer. The TLS handshake has verified the peer's
+        /// key.
         ///
-        /// A host that was cut off alone returns as a guest; if both parts have members, the users decide.
+        /// If this host was cut off alone, it returns to the other part of the room as a guest. If both parts have members, the
+        /// users decide.
         case peerDescribed(RoomInfo, provedBy: KeyFingerprint)
 
         // The user.
 
         /// The user decided on a guest. Ignored if the guest has stopped waiting.
         case decide(JoinRequestID, isWelcome: Bool)
-        /// Declines a guest and blocks its key.
+        /// Declines a guest and blocks its key, or a browser's address.
         case blockGuest(JoinRequestID)
         /// Removes a member, who may ask again.
         case remove(MemberID)
-        /// Removes a member and blocks it: its key for ever, a browser's address while the room is open.
+        /// Removes a member and blocks it: its key until the user unblocks it, a browser's address while the room is open.
         case block(MemberID)
         /// Sets whom to admit. Waiting guests keep waiting.
         case setPolicy(AdmissionPolicy)
         /// Changes what members know of the host.
         case update(MemberUpdate)
-        /// Leaves the room. The longest member takes over; without one the room ends.
+        /// Leaves the room. The native member that joined first and is not away takes over; if there is none, the room ends.
         case leave
         /// Ends the room for all.
         case close
 
         // The host's own media.
 
-        /// Offers media to a member. The answer is an action. The description must be the host's own.
+        /// Offers the host's media to a member. The result is ``RoomHost/Action/answered(_:by:)`` or
+        /// ``RoomHost/Action/unanswered(_:)``. The description must be the host's own.
         case offer(SignedDescription, to: MemberID)
         /// Answers an offer to the host.
         case answer(SignedDescription)
-        /// Ends a media session.
+        /// Tells a member that its media session with the host has ended.
         case endSession(OfferID, with: MemberID)
 
         // The clock.
@@ -64,7 +67,7 @@ extension RoomHost {
             return [.reply(id, .refused(hasSuccessor ? .notHost : .closed))]
         }
         if case .memberHeard(let member) = event {
-            // The sign of life first, because it ends a silence.
+            // The sign of life is handled before the deadlines, because it ends a silence.
             return hear(member, now) + expire(now)
         }
         return expire(now) + execute(event, now)

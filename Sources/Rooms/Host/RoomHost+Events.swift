@@ -8,7 +8,7 @@ extension RoomHost {
     mutating func publish(since old: Roster, _ now: HostTime) -> [Action] {
         guard roster != old else { return [] }
         let event = RoomEvent.roster(roster)
-        let data = event.data  // written once for all
+        let data = event.data  // encoded once for all members
         var actions: [Action] = []
         for id in memberConnections.keys.sorted() { actions += deliver(event.name, data, to: id, now) }
         let changes = roster.changes(since: old)
@@ -28,7 +28,8 @@ extension RoomHost {
         return [.send(event.bytes, on: stream)]
     }
 
-    /// Opens a member's event stream and sends the events that it missed, or the whole roster if they are no longer stored.
+    /// Opens a member's event stream. Sends the events after `last` if they are all still stored; otherwise the whole roster, and
+    /// the pending offers to the member.
     mutating func openStream(
         _ request: RequestID, of id: MemberID, after last: EventID?, _ now: HostTime
     ) -> [Action] {
@@ -47,7 +48,8 @@ extension RoomHost {
         return actions
     }
 
-    /// Ends a member's stream with a last event, which is not stored: a member that returns gets the new state.
+    /// Ends a member's event stream with a last event. This event is not stored, because it is not meant for the member's next
+    /// stream.
     mutating func closeStream(of id: MemberID, with event: RoomEvent) -> [Action] {
         guard let stream = memberConnections[id]?.stream else { return [] }
         memberConnections[id]?.stream = nil

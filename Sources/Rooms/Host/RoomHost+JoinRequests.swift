@@ -7,11 +7,11 @@ extension RoomHost {
     /// Admits or declines a guest, if it still waits.
     mutating func decide(_ id: JoinRequestID, isWelcome: Bool, _ now: HostTime) -> [Action] {
         guard let index = pendingRequests.firstIndex(where: { $0.id == id }) else { return [] }
-        let ask = pendingRequests[index]
+        let pending = pendingRequests[index]
         guard isWelcome else { return endPendingRequest(index, .declined) }
-        if let error = shortage(for: ask.caller.key) { return endPendingRequest(index, error) }
+        if let error = shortage(for: pending.caller.key) { return endPendingRequest(index, error) }
         pendingRequests.remove(at: index)
-        return enter(ask.ask, ask.request, ask.caller, hostProof: ask.hostProof, isAccepted: true, now)
+        return enter(pending.ask, pending.request, pending.caller, hostProof: pending.hostProof, isAccepted: true, now)
     }
 
     /// Handles a request to join.
@@ -49,13 +49,14 @@ extension RoomHost {
         caller.key.flatMap { knownPeers.peers[$0]?.isAccepted } ?? false
     }
 
-    /// Returns the error for a guest in a full room; nil if there is room.
+    /// Returns the error if the room is full for a guest with this key, or for a browser without a key; nil if there is a place.
     private func shortage(for key: KeyFingerprint?) -> RoomError? {
         let isFull = key != nil && roster.nativeCount >= capacity || roster.members.count >= Roster.maximumCount
         return isFull ? .full(limit: key == nil ? Roster.maximumCount : capacity) : nil
     }
 
-    /// Returns the host's own proof. A returning member need not prove the PIN again.
+    /// Verifies a guest's proof of the PIN. Returns the host's own proof; nil if the room has no PIN, or for a returning member,
+    /// which need not prove the PIN again.
     private mutating func checkPIN(_ ask: JoinRequestBody, _ caller: RequestOrigin, _ now: HostTime) throws(RoomError)
         -> [UInt8]?
     {
@@ -78,7 +79,7 @@ extension RoomHost {
         }
     }
 
-    /// Puts the question to the user; a guest that asks already replaces its question.
+    /// Asks the user about a guest. If an earlier request of the same guest is still pending, the new one replaces it.
     private mutating func question(
         _ ask: JoinRequestBody, _ id: RequestID, _ caller: RequestOrigin, hostProof: [UInt8]?, _ now: HostTime
     ) throws(RoomError) -> [Action] {
@@ -94,8 +95,8 @@ extension RoomHost {
                 deadline: deadline)
             return [.reply(older.request, .refused(.replaced))] + (isNew ? [.question(older.id, question)] : [])
         }
-        let fromThere = pendingRequests.count { $0.caller.address == caller.address }
-        guard pendingRequests.count < Self.maximumPendingCount, fromThere < Self.maximumPendingCountPerAddress else {
+        let countThere = pendingRequests.count { $0.caller.address == caller.address }
+        guard pendingRequests.count < Self.maximumPendingCount, countThere < Self.maximumPendingCountPerAddress else {
             throw .busy(retryAfter: Int(Limit.decision))
         }
         try countQuestion(from: caller.address, now)
@@ -108,7 +109,7 @@ extension RoomHost {
         return [.question(joinRequestID, question)]
     }
 
-    /// Counts a question, so that a guest cannot disturb the user without end.
+    /// Counts a question to the user. Throws ``RoomError/busy(retryAfter:)`` after too many questions from one address.
     private mutating func countQuestion(from address: IPAddress, _ now: HostTime) throws(RoomError) {
         putQuestions.removeAll { now.seconds(since: $0.time) >= Limit.decision }
         guard putQuestions.count(where: { $0.address == address }) < Self.maximumQuestionCountPerAddress else {
@@ -117,10 +118,10 @@ extension RoomHost {
         putQuestions = putQuestions.suffix(255) + [PutQuestion(address: address, time: now)]
     }
 
-    /// Answers a waiting guest, and withdraws the question from the user.
+    /// Refuses a waiting guest with this error, and withdraws the question to the user.
     mutating func endPendingRequest(_ index: Int, _ error: RoomError) -> [Action] {
-        let ask = pendingRequests.remove(at: index)
-        return [.reply(ask.request, .refused(error)), .withdraw(ask.id, error)]
+        let pending = pendingRequests.remove(at: index)
+        return [.reply(pending.request, .refused(error)), .withdraw(pending.id, error)]
     }
 
     private mutating func notice(_ error: RoomError, _ name: PeerName, _ caller: RequestOrigin, _ now: HostTime)

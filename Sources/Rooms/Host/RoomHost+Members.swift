@@ -10,9 +10,9 @@ extension RoomHost {
         _ now: HostTime
     ) -> [Action] {
         let old = roster
-        var ended: [Action] = []
+        var refusals: [Action] = []
         while let key = caller.key, let index = pendingRequests.firstIndex(where: { $0.caller.key == key }) {
-            ended += endPendingRequest(index, .replaced)
+            refusals += endPendingRequest(index, .replaced)
         }
         let member = Member(
             id: nextMember, name: name(ask.name, for: caller.key, besides: nil), key: caller.key,
@@ -28,10 +28,10 @@ extension RoomHost {
             member: member.id, token: token, hostProof: hostProof.map(Base64.init), roster: roster)
         let permanentKey = ask.ephemeral == true ? nil : caller.key
         let note: [Action] = permanentKey.map { [.note($0, as: member.name, isAccepted: isAccepted)] } ?? []
-        return ended + [.reply(id, .admitted(admission))] + note + publish(since: old, now)
+        return refusals + [.reply(id, .admitted(admission))] + note + publish(since: old, now)
     }
 
-    /// Returns a member's existing place to its restarted process, or after an interruption.
+    /// Gives a member that asks again its existing place, after a restart of its process or an interruption.
     mutating func readmit(
         _ id: MemberID, _ ask: JoinRequestBody, _ request: RequestID, _ caller: RequestOrigin, hostProof: [UInt8]?,
         _ now: HostTime
@@ -56,7 +56,8 @@ extension RoomHost {
         return replaced + [.reply(request, .admitted(admission))] + publish(since: old, now)
     }
 
-    /// Returns a name unlike any other member's, and not that of a known peer with another key. (The host may have any name.)
+    /// Returns the wanted name, or a numbered one if it looks like the name of another member, or of a known peer with another
+    /// key. (The host may have a known peer's name.)
     private func name(_ wanted: PeerName, for key: KeyFingerprint?, besides member: MemberID?) -> PeerName {
         let others = roster.members.filter { $0.id != member }.map(\.name)
         return wanted.distinct(from: others) { member != roster.host && knownPeers.isOthers($0, than: key) }
@@ -104,25 +105,25 @@ extension RoomHost {
         }
     }
 
-    /// Declines a guest and blocks its key.
+    /// Declines a guest and blocks its key, or a browser's address.
     mutating func block(_ id: JoinRequestID) -> [Action] {
         guard let index = pendingRequests.firstIndex(where: { $0.id == id }) else { return [] }
-        let ask = pendingRequests[index]
-        return endPendingRequest(index, .blocked) + bar(ask.caller.key, ask.caller.address, ask.ask.name)
+        let pending = pendingRequests[index]
+        return endPendingRequest(index, .blocked) + bar(pending.caller.key, pending.caller.address, pending.ask.name)
     }
 
-    /// Removes a member.
+    /// Removes a member by the user's order, and blocks it if `isBlocked`.
     mutating func expel(_ id: MemberID, isBlocked: Bool, _ now: HostTime) -> [Action] {
-        guard id != roster.host, let member = roster[id], let seat = memberConnections[id] else { return [] }
+        guard id != roster.host, let member = roster[id], let attendance = memberConnections[id] else { return [] }
         if let key = member.key { removedKeys.insert(key) }
-        if let token = seat.token { removedTokens.insert(token) }
-        let barred = isBlocked ? bar(member.key, seat.address, member.name) : []
+        if let token = attendance.token { removedTokens.insert(token) }
+        let barred = isBlocked ? bar(member.key, attendance.address, member.name) : []
         return barred + closeStream(of: id, with: .removed(isBlocked: isBlocked)) + drop(id, now)
     }
 
     private mutating func bar(_ key: KeyFingerprint?, _ address: IPAddress, _ name: PeerName) -> [Action] {
         if let key {
-            // In case the owner has not stored it yet, or cannot.
+            // The key is blocked here at once, because the owner stores it later, or may fail to.
             knownPeers.block(key, as: name, date: 0)
             return [.block(key, as: name)]
         }
@@ -130,7 +131,7 @@ extension RoomHost {
         return []
     }
 
-    /// Removes a member from the roster.
+    /// Removes a member from the roster, with its event stream and its pending offers.
     mutating func drop(_ id: MemberID, _ now: HostTime) -> [Action] {
         let old = roster
         let stream = memberConnections.removeValue(forKey: id)?.stream

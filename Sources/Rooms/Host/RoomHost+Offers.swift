@@ -16,14 +16,14 @@ extension RoomHost {
         guard RoomEvent.offer(offer).data.utf8.count <= WireJSON.maximumBodySize else {
             return [.reply(request, .refused(.tooLarge(limit: WireJSON.maximumBodySize)))]
         }
-        // A newer offer to the same member replaces the older one, so that each pair has at most one.
+        // A newer offer to the same member replaces the older one, so that a member has at most one pending offer to each other.
         var actions = dropOffers { $0.description.offer.from == from && $0.to == to }
-        hold(offer, to: to, request, now)
+        store(offer, to: to, request, now)
         actions += to == roster.host ? [.offered(offer)] : deliver(.offer(offer), to: to, now)
         return actions
     }
 
-    /// Offers the host's media to a member that joined before it, or whose connection is to be renewed.
+    /// Offers the host's media to a member. Fails at once if the member is away or not in the room.
     mutating func offer(_ description: SignedDescription, to: MemberID, _ now: HostTime) -> [Action] {
         precondition(description.offer.from == roster.host)
         guard let receiver = roster[to], to != roster.host, !receiver.isAway else {
@@ -31,11 +31,11 @@ extension RoomHost {
         }
         let from = roster.host
         let older = dropOffers { $0.description.offer.from == from && $0.to == to }
-        hold(description, to: to, nil, now)
+        store(description, to: to, nil, now)
         return older + deliver(.offer(description), to: to, now)
     }
 
-    private mutating func hold(_ offer: SignedDescription, to: MemberID, _ request: RequestID?, _ now: HostTime) {
+    private mutating func store(_ offer: SignedDescription, to: MemberID, _ request: RequestID?, _ now: HostTime) {
         offers.append(
             PendingOffer(
                 description: offer, to: to, request: request, deadline: now.advanced(bySeconds: Limit.answer)))
@@ -60,7 +60,7 @@ extension RoomHost {
         return offer.request.map { [.reply($0, .answered(answer, by: roster.host))] } ?? []
     }
 
-    /// Handles the end of a member's media session.
+    /// Tells the other member of a media session that this member has ended it.
     mutating func end(
         _ offer: OfferID, answeredBy answerer: MemberID, from: MemberID, _ request: RequestID, _ now: HostTime
     ) -> [Action] {
@@ -76,7 +76,7 @@ extension RoomHost {
         dropOffers(to: member) + dropOffers { $0.description.offer.from == member }
     }
 
-    /// Ends the waits for this member's answers.
+    /// Drops the pending offers to a member that has left or is away, and tells the members that made them.
     mutating func dropOffers(to member: MemberID) -> [Action] {
         let error: RoomError = roster[member] == nil ? .noSuchMember : .memberAway
         return dropOffers(error) { $0.to == member }

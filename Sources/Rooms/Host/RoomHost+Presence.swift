@@ -5,11 +5,11 @@ import EarshotMediaTransport
 
 extension RoomHost {
     /// Returns the deadlines of a member.
-    func dues(of seat: Attendance, _ id: MemberID) -> [HostTime] {
+    func dues(of attendance: Attendance, _ id: MemberID) -> [HostTime] {
         let isAway = roster[id]?.isAway ?? false
-        var times = [seat.lastHeard.advanced(bySeconds: isAway ? Limit.absence : Limit.silence)]
-        if seat.stream != nil { times.append(seat.lastSent.advanced(bySeconds: Limit.keepAlive)) }
-        if let probe = seat.nextProbe { times.append(probe) }
+        var times = [attendance.lastHeard.advanced(bySeconds: isAway ? Limit.absence : Limit.silence)]
+        if attendance.stream != nil { times.append(attendance.lastSent.advanced(bySeconds: Limit.keepAlive)) }
+        if let probe = attendance.nextProbe { times.append(probe) }
         return times
     }
 
@@ -24,24 +24,25 @@ extension RoomHost {
         return publish(since: old, now)
     }
 
-    /// Marks silent members as away, then removes them; sends signs of life on quiet streams.
+    /// Marks members as away after ``Limit/silence`` seconds without a sign of life, and removes them after ``Limit/absence``.
+    /// Sends signs of life on quiet event streams, and questions to members that are away.
     mutating func updatePresence(_ now: HostTime) -> [Action] {
         let old = roster
         var actions: [Action] = []
-        for (id, seat) in memberConnections.sorted(by: { $0.key < $1.key }) {
+        for (id, attendance) in memberConnections.sorted(by: { $0.key < $1.key }) {
             guard let index = roster.index(of: id) else { continue }
-            let silence = now.seconds(since: seat.lastHeard)
+            let silence = now.seconds(since: attendance.lastHeard)
             if silence >= Limit.absence {
                 roster.members.remove(at: index)
                 memberConnections[id] = nil
-                actions += (seat.stream.map { [.end($0)] } ?? []) + dropOffers(of: id)
+                actions += (attendance.stream.map { [.end($0)] } ?? []) + dropOffers(of: id)
                 continue
             }
             if silence >= Limit.silence, !roster.members[index].isAway {
                 roster.members[index].isAway = true
-                // Other events wait in the member's queue, not in the connection.
+                // Further events wait in the member's queue, not in a connection that may be dead.
                 memberConnections[id]?.stream = nil
-                actions += (seat.stream.map { [.end($0)] } ?? []) + dropOffers(to: id)
+                actions += (attendance.stream.map { [.end($0)] } ?? []) + dropOffers(to: id)
             }
             actions += probe(id, now) + keepAlive(id, now)
         }
@@ -49,7 +50,7 @@ extension RoomHost {
         return actions + publish(since: old, now)
     }
 
-    /// Asks a member that is away, and may be in another part of the room.
+    /// Asks a member that is away to describe its room, because it may be in another part of a split room.
     private mutating func probe(_ id: MemberID, _ now: HostTime) -> [Action] {
         guard let member = roster[id], member.isAway, let endpoint = Endpoint(member) else { return [] }
         if let next = memberConnections[id]?.nextProbe, next > now { return [] }
@@ -58,14 +59,15 @@ extension RoomHost {
     }
 
     private mutating func keepAlive(_ id: MemberID, _ now: HostTime) -> [Action] {
-        guard let seat = memberConnections[id], let stream = seat.stream,
-            now.seconds(since: seat.lastSent) >= Limit.keepAlive
+        guard let attendance = memberConnections[id], let stream = attendance.stream,
+            now.seconds(since: attendance.lastSent) >= Limit.keepAlive
         else { return [] }
         memberConnections[id]?.lastSent = now
         return [.send(ServerSentEvent.keepAlive, on: stream)]
     }
 
-    /// Compares a peer's description of its room with this one.
+    /// Compares a peer's description of its room with this room. Reports another part of this room, or joins that part if this
+    /// host is alone.
     mutating func compare(_ info: RoomInfo, provedBy key: KeyFingerprint, _ now: HostTime) -> [Action] {
         let part = PartitionDetector.Part(epoch: info.epoch, host: info.role == .host ? key : info.hostKey)
         guard info.room == roster.room, part.host != member.key else { return [] }
@@ -73,7 +75,8 @@ extension RoomHost {
         if isAlone, info.epoch > roster.epoch, let successor = roster.member(with: part.host),
             let endpoint = Endpoint(successor)
         {
-            // A guest's word is not enough: members that are away are asked themselves, every few seconds.
+            // A guest's description is not enough. The new host is asked directly every few seconds, because it is a member that
+            // is away.
             return info.role == .host ? end(next: successor.id, now) + [.becomeGuest(endpoint)] : []
         }
         guard partsMet.isNewPart(part, roster: roster, at: now) else { return [] }
@@ -82,7 +85,7 @@ extension RoomHost {
         return [.notify(.split(info))]
     }
 
-    /// Ends the room here and names the next host; nil ends it for all.
+    /// Ends the hosting: the member `next` takes the room over; if nil, the room ends for all.
     mutating func end(next: MemberID?, _ now: HostTime) -> [Action] {
         var actions: [Action] = []
         while !pendingRequests.isEmpty { actions += endPendingRequest(0, .closed) }

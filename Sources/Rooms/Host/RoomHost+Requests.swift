@@ -41,23 +41,25 @@ extension RoomHost {
         return isRemoved ? .removed : .notMember
     }
 
-    /// Returns the calling member by the key or token that its connection verified; nil for others.
+    /// Returns the guest of this room that made a request, by its verified key or its token; nil if the caller is none.
     private func member(of caller: RequestOrigin) -> MemberID? {
         if let key = caller.key { return roster.member(with: key).map(\.id).flatMap { $0 == roster.host ? nil : $0 } }
         guard let token = caller.token.map({ Array($0.utf8) }) else { return nil }
         return memberConnections.first { $0.value.token.map { Digest.isEqual(Array($0.utf8), token) } ?? false }?.key
     }
 
-    /// Handles a lost connection: withdraws its join request and ends its event stream.
+    /// Handles a lost connection: withdraws its request to join, drops its offer, or marks its event stream as closed.
     mutating func loseConnection(_ id: RequestID) -> [Action] {
         offers.removeAll { $0.request == id }
-        for (member, seat) in memberConnections where seat.stream == id { memberConnections[member]?.stream = nil }
+        for (member, attendance) in memberConnections where attendance.stream == id {
+            memberConnections[member]?.stream = nil
+        }
         guard let index = pendingRequests.firstIndex(where: { $0.request == id }) else { return [] }
-        let ask = pendingRequests.remove(at: index)
-        return [.withdraw(ask.id, .cancelled)]
+        let pending = pendingRequests.remove(at: index)
+        return [.withdraw(pending.id, .cancelled)]
     }
 
-    /// Does what is due by now.
+    /// Does everything that is due by now: ends requests and offers that were not answered, and updates the members' presence.
     mutating func expire(_ now: HostTime) -> [Action] {
         var actions: [Action] = []
         while let index = pendingRequests.firstIndex(where: { $0.deadline <= now }) {

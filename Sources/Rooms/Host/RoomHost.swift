@@ -18,7 +18,7 @@ package struct RoomHost: Sendable {
         package var pin: PINKey?
         /// True if the room is announced on the network; a new host keeps this setting.
         package var isAnnounced = true
-        /// The maximum native members, including the host: 1 to ``Roster/maximumNativeCount``.
+        /// The maximum number of native members, including the host: 1 to ``Roster/maximumNativeCount``.
         package var capacity = Roster.maximumNativeCount
         /// The host's addresses.
         package var addresses: [IPAddress]
@@ -35,38 +35,39 @@ package struct RoomHost: Sendable {
 
     /// Time limits in seconds.
     package enum Limit {
-        /// The timeout of the user's decision.
+        /// The seconds that the user has to decide about a guest.
         package static let decision = 30.0
-        /// The timeout of a member's answer to another's offer.
+        /// The seconds that a member has to answer another member's offer.
         package static let answer = 10.0
-        /// The silence after which a member is away.
+        /// The seconds of silence after which a member counts as away.
         package static let silence = 5.0
-        /// The silence after which a member has left.
+        /// The seconds of silence after which a member is removed.
         package static let absence = 60.0
-        /// The interval of signs of life on a quiet event stream.
+        /// The seconds between signs of life on a quiet event stream.
         static let keepAlive = 2.0
-        /// The interval of questions to members that are away.
+        /// The seconds between questions to a member that is away.
         static let probe = 5.0
     }
 
-    /// The maximum waiting guests; others are told to try again.
+    /// The maximum number of guests that wait for the user's decision; further guests are told to try again.
     package static let maximumPendingCount = 16
-    /// The maximum of these from one address, without a key or with different keys.
+    /// The maximum number of waiting guests from one address, without a key or with different keys.
     package static let maximumPendingCountPerAddress = 4
-    /// The maximum questions from one address within ``Limit/decision``, including withdrawn ones.
+    /// The maximum number of questions about guests from one address within ``Limit/decision`` seconds, including withdrawn
+    /// questions.
     package static let maximumQuestionCountPerAddress = 8
 
     /// The room's roster.
     package internal(set) var roster: Roster
     /// The admission policy. A change does not affect pending requests.
     package internal(set) var policy: AdmissionPolicy
-    /// The known peers of this machine. The owner sets it after each change.
+    /// A copy of this machine's known peers. The owner sets the copy after each change.
     package var knownPeers: KnownPeers
-    /// The maximum native members.
+    /// The maximum number of native members, including the host.
     package let capacity: Int
-    /// Returns true if guests need a PIN.
+    /// True if guests need a PIN.
     package var needsPIN: Bool { pin != nil }
-    /// True if the room has ended here.
+    /// True if this peer hosts no longer, because the room has ended or another member takes over.
     package internal(set) var isClosed = false
 
     var hasSuccessor = false
@@ -79,7 +80,7 @@ package struct RoomHost: Sendable {
     var memberConnections: [MemberID: Attendance] = [:]
     var offers: [PendingOffer] = []
     var blockedAddresses: Set<IPAddress> = []
-    /// The keys and tokens of removed members, who may not know it yet.
+    /// The keys (`removedKeys`) and tokens of removed members, so that their next request is refused with this reason.
     var removedKeys: Set<KeyFingerprint> = []
     var removedTokens: Set<String> = []
     var partsMet = PartitionDetector()
@@ -140,7 +141,7 @@ package struct RoomHost: Sendable {
         return member
     }
 
-    /// Returns the answer to `GET /room`.
+    /// Returns the host's description of the room, which answers `GET /room`.
     func info(at now: HostTime) -> RoomInfo {
         guard let key = member.key else { preconditionFailure("a host without a key") }
         return RoomInfo(
@@ -156,7 +157,7 @@ package struct RoomHost: Sendable {
         guard !isClosed else { return nil }
         var times = pendingRequests.map(\.deadline)
         if !offers.isEmpty { times += offers.map(\.deadline) }
-        for (id, seat) in memberConnections { times += dues(of: seat, id) }
+        for (id, attendance) in memberConnections { times += dues(of: attendance, id) }
         return times.min()
     }
 }
@@ -171,7 +172,7 @@ public enum AdmissionPolicy: String, Hashable, Sendable, CaseIterable {
     case ask
 }
 
-/// A room to take over.
+/// The state of a room that the local peer takes over as its new host.
 package struct HostHandover: Hashable, Sendable {
     /// The roster of the next epoch, with the new host.
     package let roster: Roster
@@ -179,6 +180,6 @@ package struct HostHandover: Hashable, Sendable {
     let lastMember: MemberID
     /// True if the room had a PIN. The new host sets its own ``PINKey`` from the same PIN.
     package let needsPIN: Bool
-    /// The new host's own changes that the old host was not sent.
+    /// The new host's changes of itself that the old host has not confirmed.
     let update: MemberUpdate
 }

@@ -55,7 +55,8 @@ extension KnownPeers {
         self.init(peers: peers)
     }
 
-    /// The file's bytes, with one entry on each line in the order of first contact, so that versions compare well.
+    /// The file's bytes: indented JSON with the peers in the order of first contact, so that two versions can be compared by
+    /// lines.
     package var file: [UInt8] {
         let entries = peers.map { key, peer in
             Entry(
@@ -74,7 +75,7 @@ extension KnownPeers {
 public enum KnownPeersError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file is too large; the value is in bytes.
     case tooLarge(Int)
-    /// The file is of a later version of Earshot.
+    /// The file is of another version of Earshot; the value is the version in the file.
     case otherVersion(Int)
     /// The file is damaged; the value describes the fault.
     case damaged(String)

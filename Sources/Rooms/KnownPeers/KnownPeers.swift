@@ -6,30 +6,31 @@ import EarshotMediaTransport
 ///
 /// A value; its owner reads and writes the file. Dates are seconds since 1970.
 package struct KnownPeers: Hashable, Sendable {
-    /// The maximum number of keys. A further one replaces the one seen longest ago among those without a decision.
+    /// The maximum number of keys. A further key replaces the one that was seen longest ago, if possible among those that no user
+    /// has accepted or blocked.
     package static let capacity = 4_096
 
     /// The recorded facts about one key.
     package struct Peer: Hashable, Sendable {
         /// The names, the latest first; at most eight.
         package internal(set) var names: [PeerName]
-        /// The time of the first contact.
+        /// The time of the first contact in seconds since 1970.
         package internal(set) var firstSeen: Int64
-        /// The time of the last contact.
+        /// The time of the last contact in seconds since 1970.
         package internal(set) var lastSeen: Int64
-        /// True if a user accepted it. Its names are then its own.
+        /// True if a user accepted the key. Peers with other keys may then not use its names.
         package internal(set) var isAccepted = false
-        /// True if a user blocked it.
+        /// True if a user blocked the key.
         package internal(set) var isBlocked = false
     }
 
-    /// The standing of a guest.
+    /// The standing of a peer with a verified key and a name.
     package enum Standing: Hashable, Sendable {
-        /// A user admitted this key before, under this name or another.
+        /// A user accepted this key before, under this name or another.
         case known
-        /// The key was never admitted, and no known peer has the name.
+        /// No user has accepted this key, and no accepted peer has the name.
         case unknown
-        /// The name belongs to another key.
+        /// The name belongs to another key that a user accepted: `was`.
         case changed(was: KeyFingerprint)
         /// The key is blocked.
         case blocked
@@ -37,17 +38,17 @@ package struct KnownPeers: Hashable, Sendable {
 
     /// The peers by key.
     package private(set) var peers: [KeyFingerprint: Peer] = [:]
-    /// The owners of each folded name, for the lookup at each request.
+    /// The accepted keys with each folded name, for a fast lookup at each request.
     private var owners: [String: Set<KeyFingerprint>] = [:]
 
-    /// No known peers.
+    /// Creates an empty list of known peers.
     package init() {}
 
     init(peers: [KeyFingerprint: Peer]) {
         for (key, peer) in peers { set(key, peer) }
     }
 
-    /// Returns the standing of a guest with a verified key and a name.
+    /// Returns the standing of a peer with a verified key and a name.
     package func standing(of key: KeyFingerprint, as name: PeerName) -> Standing {
         let peer = peers[key]
         if peer?.isBlocked == true { return .blocked }
@@ -61,13 +62,14 @@ package struct KnownPeers: Hashable, Sendable {
         return key.map { !owners.contains($0) } ?? true
     }
 
-    /// Returns the owner of a name: the key that a user admitted under it, the oldest if there are several.
+    /// Returns the owner of a name: the key that a user accepted under this name, or the one that was met first of several such
+    /// keys; nil if there is none.
     package func owner(of name: PeerName) -> KeyFingerprint? {
         let owners = owners[name.folded] ?? []
         return owners.min { (peers[$0]?.firstSeen ?? 0, $0.hex) < (peers[$1]?.firstSeen ?? 0, $1.hex) }
     }
 
-    /// Notes that a key came under a name.
+    /// Records that a peer with this key used this name.
     /// - Parameter isAccepted: true if a user accepted it, which is permanent and lifts a block.
     package mutating func note(_ key: KeyFingerprint, as name: PeerName, isAccepted: Bool, date: Int64) {
         var peer = peers[key] ?? Peer(names: [], firstSeen: date, lastSeen: date)
@@ -84,7 +86,7 @@ package struct KnownPeers: Hashable, Sendable {
     }
 
     /// Blocks a key.
-    /// - Parameter name: its name, for the list.
+    /// - Parameter name: the name of the key's peer, for lists of known peers.
     package mutating func block(_ key: KeyFingerprint, as name: PeerName, date: Int64) {
         note(key, as: name, isAccepted: false, date: date)
         guard var peer = peers[key] else { return }
@@ -97,7 +99,7 @@ package struct KnownPeers: Hashable, Sendable {
     package mutating func unblock(_ key: KeyFingerprint) { peers[key]?.isBlocked = false }
 
     /// Removes a key and its names.
-    /// - Returns: true if it was known.
+    /// - Returns: true if the key was in the list.
     @discardableResult
     package mutating func forget(_ key: KeyFingerprint) -> Bool {
         defer { set(key, nil) }
@@ -115,7 +117,8 @@ package struct KnownPeers: Hashable, Sendable {
         if let peer, peer.isAccepted { for name in peer.names { owners[name.folded, default: []].insert(key) } }
     }
 
-    /// Returns the keys that match a name, or the first digits of a fingerprint, in either case and with any blanks.
+    /// Returns the keys with this name, or with a fingerprint that begins with these hexadecimal digits, at least four. Case,
+    /// blanks and hyphens are ignored.
     package func keys(matching text: String) -> [KeyFingerprint] {
         let digits = text.lowercased().filter { !$0.isWhitespace && $0 != "-" }
         let name = try? PeerName(text).folded

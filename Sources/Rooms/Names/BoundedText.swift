@@ -22,13 +22,14 @@ enum BoundedText {
         return trimmed
     }
 
-    /// Returns another program's text, safe for a terminal: forbidden characters become blanks, and it is cut after `limit`
-    /// scalars.
+    /// Returns another program's text, safe for a terminal: forbidden characters become blanks, and the text is cut after `limit`
+    /// Unicode scalars.
     static func printable(_ text: String, limit: Int) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit).map { isForbidden($0) ? " " : $0 }))
     }
 
-    /// Returns true if it controls a terminal, reverses text, ends a line, or is invisible, so that different names look alike.
+    /// Returns true if a scalar controls a terminal, reverses text or ends a line, or is invisible and makes different names look
+    /// alike.
     private static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate: return true
@@ -67,17 +68,18 @@ public struct TextError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: Hashable, Sendable {
         /// The text has no visible character.
         case empty
-        /// The text is too long; in bytes of UTF-8.
+        /// The text is too long. The size and the limit are in bytes of UTF-8; only the limit of 32 for a PIN is in characters.
         case tooLong(size: Int, limit: Int)
         /// The text has fewer characters than a PIN needs.
         case tooShort(count: Int, least: Int)
-        /// A character controls terminals or is invisible; the position counts Unicode scalars from 1.
+        /// The text contains this forbidden character, such as a control or invisible one; the position counts Unicode scalars
+        /// from 1.
         case forbidden(Unicode.Scalar, position: Int)
     }
 
     /// The kind of text.
     public let subject: Subject
-    /// The fault.
+    /// The fault of the text.
     public let reason: Reason
 
     init(_ subject: Subject, _ reason: Reason) {

@@ -4,7 +4,7 @@
 ///
 /// 63 bytes is the limit of an instance's name in DNS-SD (RFC 6763 §4.1.1).
 public struct PeerName: Hashable, Sendable, CustomStringConvertible {
-    /// The maximum bytes of UTF-8.
+    /// The maximum length of a name in bytes of UTF-8.
     public static let maximumSize = 63
 
     /// The name.
@@ -26,14 +26,15 @@ public struct PeerName: Hashable, Sendable, CustomStringConvertible {
             .lowercased()
     }
 
-    /// Returns the name if no other looks like it, otherwise `Ann (2)` with the first unused number.
+    /// Returns this name if it is free, otherwise this name with the first free number, such as `Ann (2)`. A name is free if no
+    /// name in `others` looks like it and `isTaken` returns false.
     func distinct(from others: some Sequence<PeerName>, orWhere isTaken: (PeerName) -> Bool = { _ in false })
         -> PeerName
     {
-        let taken = Set(others.map(\.folded))
+        let foldedOthers = Set(others.map(\.folded))
         var candidate = self
         var number = 2
-        while taken.contains(candidate.folded) || isTaken(candidate) {
+        while foldedOthers.contains(candidate.folded) || isTaken(candidate) {
             let suffix = " (\(number))"
             var stem = text
             while stem.utf8.count + suffix.utf8.count > Self.maximumSize { stem.removeLast() }
@@ -44,9 +45,10 @@ public struct PeerName: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// A guest's purpose, for the user who decides: at most 200 bytes of UTF-8, under the rules of ``PeerName``.
+/// A guest's purpose, shown to the user who decides about the guest: at most 200 bytes of UTF-8, otherwise with the rules of
+/// ``PeerName``.
 public struct Purpose: Hashable, Sendable, CustomStringConvertible {
-    /// The maximum bytes of UTF-8.
+    /// The maximum length of a purpose in bytes of UTF-8.
     public static let maximumSize = 200
 
     /// The text.

@@ -23,7 +23,8 @@ extension MediaNegotiation {
         case forget(MemberID)
         /// Tells the user that the member declined the offer.
         case reportRefusal(Member)
-        /// Tells the user that no media came within ``Limit/firstMedia`` seconds.
+        /// Tells the user that the transport to the member did not open within ``Limit/firstMedia`` seconds after the exchange of
+        /// descriptions.
         case reportMissingMedia(Member)
     }
 }

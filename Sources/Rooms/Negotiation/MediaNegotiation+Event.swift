@@ -25,20 +25,20 @@ extension MediaNegotiation {
 
         // Results of actions.
 
-        /// There is no media to offer. The owner has told the user why.
+        /// The owner could not make this offer, and has told the user why.
         case offerNotMade(OfferID)
-        /// An answer was sent. The session replaces an earlier one.
+        /// The answer to this received offer was sent. The new session replaces an earlier one with the same member.
         case offerAnswered(OfferID, keepsTransport: Bool)
-        /// A received offer cannot be accepted. The owner has told the remote peer and the user why.
+        /// The owner could not accept this received offer. It has declined the offer and told the user why.
         case offerRejected(OfferID, keepsTransport: Bool)
-        /// A received answer was applied. The session replaces an earlier one.
+        /// The answer to this local offer was applied. The new session replaces an earlier one with the same member.
         case answerApplied(OfferID, keepsTransport: Bool)
-        /// A received answer cannot be used. The owner has told the user why.
+        /// The answer to this local offer cannot be used. The owner has told the user why.
         case answerRejected(OfferID)
 
         // Transports.
 
-        /// Media flows to and from the member.
+        /// The transport to the member is open: media can flow both ways.
         case transportOpened(MemberID)
         /// The member's transport has failed, or the remote peer has closed it.
         case transportEnded(MemberID)

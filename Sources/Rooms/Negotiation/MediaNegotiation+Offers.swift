@@ -4,8 +4,8 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension MediaNegotiation {
-    /// Handles an offer. That of ``Roster/offerer(between:and:)`` wins over one that crosses it, which expires. Ignores an offer
-    /// that the remote peer has given up and replaced by a later description.
+    /// Handles a remote peer's offer. If offers of both peers cross, that of ``Roster/offerer(between:and:)`` wins, and the other
+    /// one expires. Ignores an offer that the remote peer has already replaced by a later description.
     mutating func receiveOffer(_ offer: OfferID, _ sdp: String) -> [Action] {
         let id = offer.from
         guard let peer = peers[id] else { return [] }
@@ -14,7 +14,8 @@ extension MediaNegotiation {
         if let origin, peer.isOutdated(origin) { return [] }
         peers[id]?.pendingOrigin = origin
         peers[id]?.stage = .remoteOffer(offer)
-        // The remote peer may have answered our uncertain offer and given up its own, which is answered here. Then ours is repeated.
+        // The remote peer may have answered the local peer's uncertain offer, and dropped its own offer, which is answered here.
+        // So the local peer offers again afterwards.
         peers[id]?.offersAgain = peer.isOfferer && peer.hasUncertainOffer
         return [.answer(offer, sdp: sdp, from: peer.member)]
     }
@@ -25,7 +26,7 @@ extension MediaNegotiation {
         return [.apply(offer, sdp: sdp, from: peer.member)]
     }
 
-    /// Returns nil if the text is no description; the owner will report that.
+    /// Returns the origin of a session description; nil if the text is not one, which the owner will report.
     private static func origin(of sdp: String) -> SessionDescription.Origin? {
         try? SessionDescription(parsing: sdp).origin
     }
@@ -34,7 +35,7 @@ extension MediaNegotiation {
         guard let id = peer(offering: offer) else { return [] }
         peers[id]?.retry(now)
         peers[id]?.hasUncertainOffer = true
-        // When the host is lost, offers to members that are not away fail so too.
+        // While the host is lost, an offer fails with the same error although the member is not away.
         if case .memberAway = error, peers[id]?.member.isAway == true { peers[id]?.stage = .waiting(until: nil) }
         return []
     }
@@ -46,14 +47,14 @@ extension MediaNegotiation {
             return (peer.session == nil ? [.closeTransport(of: id), refusal] : [refusal]) + offerAgain(to: id)
         }
         guard let (id, peer) = peers.first(where: { $0.value.session == offer }) else { return [] }
-        // The answer to a pending offer would use this transport.
+        // The answer to the pending local offer would use the transport of the ended session.
         if case .localOffer = peer.stage { return endTransport(of: id, now) }
         peers[id]?.endSession()
         if case .waiting = peer.stage { peers[id]?.stage = .stable }
         return [.closeTransport(of: id)]
     }
 
-    /// Ends the session and a pending offer, whose answer could use the old transport.
+    /// Ends the session with a member, and the pending local offer, because its answer could use the old transport.
     mutating func endTransport(of id: MemberID, _ now: HostTime) -> [Action] {
         guard let peer = peers[id] else { return [] }
         peers[id]?.endSession()
@@ -74,11 +75,11 @@ extension MediaNegotiation {
         case .stable, .awaitingOffer: return makeOffer(to: id)
         case .localOffer, .remoteOffer: peers[id]?.offersAgain = true
         case .waiting(nil) where !peer.member.isAway: return makeOffer(to: id)
-        case .waiting: break  // the next offer has the new media
+        case .waiting: break  // the next offer will describe the new media
         }
         return []
     }
 
-    /// Offers once more if the local peer's media has changed meanwhile.
+    /// Makes another offer if one must follow: the local peer's media has changed, or its last offer is uncertain.
     mutating func offerAgain(to id: MemberID) -> [Action] { peers[id]?.offersAgain == true ? makeOffer(to: id) : [] }
 }

@@ -6,13 +6,14 @@ import EarshotMediaTransport
 extension MediaNegotiation {
     /// The negotiation with one member.
     struct Peer: Hashable, Sendable {
-        /// WebRTC's signalling states, and a wait between two offers.
+        /// The signalling state as in WebRTC, with two additional states in which a peer waits for the next offer.
         enum Stage: Hashable, Sendable {
             /// No offer is pending.
             case stable
-            /// The remote peer offers first. The local peer offers at this time if no offer came.
+            /// The remote peer should offer. The local peer offers at this time if no offer has come until then.
             case awaitingOffer(until: HostTime)
-            /// The local peer offers at this time; if nil, when the member is no longer away.
+            /// The local peer offers at this time; if nil, once the member is no longer away or the local peer's media has
+            /// changed.
             case waiting(until: HostTime?)
             /// An offer of the local peer is pending.
             case localOffer(OfferID)
@@ -37,17 +38,18 @@ extension MediaNegotiation {
         var session: OfferID?
         /// The seconds until a failed offer is repeated.
         var delay = Limit.retry.lowerBound
-        /// The time since which media should flow and does not.
+        /// The time at which a session began whose transport has not opened yet; nil otherwise.
         var missingSince: HostTime?
         /// True if the user was told that media is missing.
         var isReportedMissing = false
-        /// True if another offer must follow, because the local peer's media has changed since the pending one.
+        /// True if another offer must follow the pending one, because the local peer's media has changed or its last offer is
+        /// uncertain.
         var offersAgain = false
         /// The origin of the remote peer's description that is being answered or applied; nil if it has none.
         var pendingOrigin: SessionDescription.Origin?
         /// The origin of the remote peer's description that was answered or applied last; kept when the session ends.
         var remoteOrigin: SessionDescription.Origin?
-        /// True if an offer failed that the remote peer may have answered.
+        /// True if the last local offer failed, although the remote peer may have answered it.
         var hasUncertainOffer = false
 
         init(_ member: Member, isOfferer: Bool) {
@@ -61,13 +63,13 @@ extension MediaNegotiation {
             return times.min()
         }
 
-        /// The time at which the user is told that media is missing.
+        /// The time at which the user is told that media is missing; nil if it flows or the user was told.
         var reportTime: HostTime? { isReportedMissing ? nil : missingSince?.advanced(bySeconds: Limit.firstMedia) }
 
-        /// The time at which the offerer gives up a session without media.
+        /// The time at which the local peer, if it is the offerer, gives up a session without media; nil if there is none.
         var giveUpTime: HostTime? { isOfferer ? missingSince?.advanced(bySeconds: Limit.connection) : nil }
 
-        /// Schedules another offer, each time after twice the delay.
+        /// Schedules another offer after ``delay`` seconds, and doubles the delay for the next time.
         mutating func retry(_ now: HostTime) {
             stage = .waiting(until: now.advanced(bySeconds: delay))
             delay = min(Limit.retry.upperBound, delay * 2)
@@ -85,10 +87,10 @@ extension MediaNegotiation {
             if !keepsTransport { missingSince = now }
         }
 
-        /// Returns true if the remote peer has sent a later description of the same session (RFC 3264 §8), and so given this one
-        /// up.
+        /// Returns true if a description with this origin is outdated, because the remote peer has sent a later one of the same
+        /// session (RFC 3264 §8).
         ///
-        /// An equal version is a repetition, whose answer may have been lost.
+        /// A description with an equal version is not outdated: it is repeated because its answer may have been lost.
         func isOutdated(_ origin: SessionDescription.Origin) -> Bool {
             guard let remoteOrigin else { return false }
             return origin.sessionID == remoteOrigin.sessionID && origin.version < remoteOrigin.version

@@ -10,13 +10,13 @@ import EarshotAudioBase
 package struct MediaNegotiation: Sendable {
     /// Time limits in seconds.
     package enum Limit {
-        /// The time until a failed offer is repeated, at first and at most.
+        /// The seconds until a failed offer is repeated: the lower bound at first, the upper bound at most.
         package static let retry = 0.5...15.0
-        /// The time until the user is told that media does not flow although both descriptions are known.
+        /// The seconds after the exchange of descriptions until the user is told that the transport has not opened.
         package static let firstMedia = 2.0
-        /// The time until the offerer sends a new offer if media does not flow, because after a lost answer the two sides may
-        /// have different sessions; and until the side that awaits an offer makes one, because the offerer may have a session
-        /// without knowing that the other side has none.
+        /// The seconds until the offerer makes a new offer if the transport has not opened, because the peers may have different
+        /// sessions after a lost answer. Also the seconds until a peer that awaits an offer makes one itself, because the offerer
+        /// may believe that the session still exists.
         package static let connection = 10.0
     }
 
@@ -28,10 +28,10 @@ package struct MediaNegotiation: Sendable {
     /// - Parameter firstOffer: a random number for the first offer: another process of this member may have made offers.
     package init(firstOffer: UInt64) { nextNumber = firstOffer & Self.numberMask }
 
-    /// Numbers are below 2⁵³, so that JavaScript can represent them.
+    /// Keeps the numbers of offers below 2⁵³, so that JavaScript can represent them.
     private static let numberMask: UInt64 = 1 << 53 - 1
 
-    /// The members with which media is negotiated, by number.
+    /// The members with which media is negotiated, in the order of their numbers.
     package var members: [Member] { peers.keys.sorted().compactMap { peers[$0]?.member } }
 
     /// Returns the local peer's pending offer to a member; nil if there is none.
@@ -138,7 +138,8 @@ package struct MediaNegotiation: Sendable {
             guard let old = peers[member.id] else {
                 let isOfferer = isOfferer(to: member.id)
                 peers[member.id] = Peer(member, isOfferer: isOfferer)
-                // The newcomer offers first, unless this is the first roster with a member that came before.
+                // The peer that joined later offers: usually the new member, but the local peer if the member has joined before
+                // it.
                 if isOfferer { actions += makeOffer(to: member.id) } else { peers[member.id]?.awaitOffer(now) }
                 continue
             }

@@ -21,7 +21,7 @@ public struct PIN: Hashable, Sendable, CustomStringConvertible {
         self.text = checked
     }
 
-    /// Dots, whatever the length.
+    /// Four dots, whatever the PIN's length.
     public var description: String { "••••" }
 }
 
@@ -31,7 +31,7 @@ public struct PIN: Hashable, Sendable, CustomStringConvertible {
 /// HMAC-SHA256(K, "guest" ‖ nonce ‖ its key fingerprint), the host's the same with "host". So a proof is useless to another
 /// guest, for another room, or to a host with another key, and a host that does not know the PIN cannot make its own.
 package struct PINKey: Hashable, Sendable {
-    /// The bytes of a nonce.
+    /// The size of a nonce in bytes.
     package static let nonceSize = 16
     /// The rounds of PBKDF2.
     package static let rounds = 200_000
@@ -45,7 +45,7 @@ package struct PINKey: Hashable, Sendable {
     package let room: RoomID
     private let key: [UInt8]
 
-    /// Derives the key, which takes some 50 ms: do not call it on a serving thread.
+    /// Derives the key from a PIN. The derivation takes about 50 ms: do not call this on a thread that serves requests.
     /// - Parameter host: the host's key fingerprint, verified in the TLS handshake, or the local one.
     package init(_ pin: PIN, room: RoomID, host: KeyFingerprint) {
         self.init(pin, room: room, host: host, rounds: Self.rounds)

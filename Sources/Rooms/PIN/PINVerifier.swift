@@ -27,21 +27,22 @@ struct PINVerifier: Sendable {
     /// The seconds for which a nonce is issued; it is accepted for as long again.
     static let noncePeriod = 120.0
 
-    /// Returns the current nonce. All guests get the same: a proof contains the guest's key, and is useless to another guest.
-    func nonce(at now: HostTime) -> [UInt8] { nonce(number: number(at: now)) }
+    /// Returns the current nonce. All guests get the same nonce, because a proof also contains the guest's key and is useless to
+    /// others.
+    func nonce(at now: HostTime) -> [UInt8] { nonce(number: periodNumber(at: now)) }
 
     /// Verifies a proof, unless there were too many wrong ones.
     /// - Parameters:
     ///   - guest: the parameter of ``PINKey/proof(by:nonce:guest:)``.
-    ///   - key: the guest's verified key.
-    ///   - isKnown: true if a user admitted this key before; then wrong proofs of others do not count against it.
+    ///   - key: the guest's verified key; nil for a browser.
+    ///   - isKnown: true for a member, or if a user admitted this key before; then the limit of all wrong proofs does not apply.
     mutating func check(
         _ proof: [UInt8], guest: [UInt8], key guestKey: KeyFingerprint?, address: IPAddress, isKnown: Bool,
         at now: HostTime
     ) -> Verdict {
         if let wait = attempts.wait(guestKey, address, isKnown: isKnown, at: now) { return .tooMany(retryAfter: wait) }
-        let current = number(at: now)
-        for number in [current, max(0, current - 1)] {
+        let currentNumber = periodNumber(at: now)
+        for number in [currentNumber, max(0, currentNumber - 1)] {
             let nonce = nonce(number: number)
             if Digest.isEqual(proof, key.proof(by: .guest, nonce: nonce, guest: guest)) {
                 return .right(hostProof: key.proof(by: .host, nonce: nonce, guest: guest))
@@ -50,7 +51,7 @@ struct PINVerifier: Sendable {
         return .wrong(attemptsLeft: attempts.failed(guestKey, address, at: now))
     }
 
-    private func number(at now: HostTime) -> Int64 { max(0, now.nanoseconds) / Int64(Self.noncePeriod * 1e9) }
+    private func periodNumber(at now: HostTime) -> Int64 { max(0, now.nanoseconds) / Int64(Self.noncePeriod * 1e9) }
 
     private func nonce(number: Int64) -> [UInt8] {
         let counter = (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * Int64($0))) }
@@ -58,12 +59,16 @@ struct PINVerifier: Sendable {
     }
 }
 
-/// The wrong proofs of the last ten minutes: at most five for a key, five for an address, fifty in all.
+/// The wrong proofs of the last ten minutes. No proof is verified after five of its key, five of its address, or fifty in all;
+/// only the last limit does not apply to known keys.
 package struct PINAttempts: Sendable {
+    /// The seconds for which a wrong proof counts.
     package static let window = 600.0
+    /// The maximum number of wrong proofs of a key, and from an address.
     static let limit = 5
+    /// The maximum number of wrong proofs in all.
     static let totalLimit = 50
-    /// The number of stored wrong proofs; known keys may exceed ``totalLimit``.
+    /// The maximum number of stored wrong proofs; above ``totalLimit``, which known keys may exceed.
     static let capacity = 256
 
     private struct Failure {
@@ -76,14 +81,14 @@ package struct PINAttempts: Sendable {
 
     var count: Int { failures.count }
 
-    /// Returns the seconds until the next try; nil for now.
+    /// Returns the seconds until a proof of this key from this address is verified; nil if it is verified now.
     func wait(_ key: KeyFingerprint?, _ address: IPAddress, isKnown: Bool, at now: HostTime) -> Double? {
         let recent = failures.filter { now.seconds(since: $0.time) < Self.window }
-        var own = [recent.filter { $0.address == address }]
-        if let key { own.append(recent.filter { $0.key == key }) }
-        var last: [HostTime] = own.filter { $0.count >= Self.limit }.map { $0[$0.count - Self.limit].time }
-        if !isKnown, recent.count >= Self.totalLimit { last.append(recent[recent.count - Self.totalLimit].time) }
-        return last.map { Self.window - now.seconds(since: $0) }.max()
+        var ownFailures = [recent.filter { $0.address == address }]
+        if let key { ownFailures.append(recent.filter { $0.key == key }) }
+        var causes: [HostTime] = ownFailures.filter { $0.count >= Self.limit }.map { $0[$0.count - Self.limit].time }
+        if !isKnown, recent.count >= Self.totalLimit { causes.append(recent[recent.count - Self.totalLimit].time) }
+        return causes.map { Self.window - now.seconds(since: $0) }.max()
     }
 
     /// Counts a wrong proof.
@@ -92,8 +97,8 @@ package struct PINAttempts: Sendable {
         failures.removeAll { now.seconds(since: $0.time) >= Self.window }
         if failures.count >= Self.capacity { failures.removeFirst() }
         failures.append(Failure(key: key, address: address, time: now))
-        let atAddress = failures.count { $0.address == address }
-        let ofKey = key == nil ? 0 : failures.count { $0.key == key }
-        return max(0, Self.limit - max(atAddress, ofKey))
+        let countAtAddress = failures.count { $0.address == address }
+        let countOfKey = key == nil ? 0 : failures.count { $0.key == key }
+        return max(0, Self.limit - max(countAtAddress, countOfKey))
     }
 }

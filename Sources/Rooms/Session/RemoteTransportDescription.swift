@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// The transport of a description: ICE, the DTLS role and the certificate.
+/// The transport in a remote description: ICE, the DTLS setup and the certificate.
 struct RemoteTransportDescription {
     let ice: SessionDescription.ICE
     let setup: DTLSSetup
@@ -17,7 +17,8 @@ struct RemoteTransportDescription {
         self.certificate = certificate
     }
 
-    /// - Parameter role: the local role.
+    /// Returns the transport's parameters. The candidates include the member's addresses in the roster.
+    /// - Parameter role: the local peer's DTLS role.
     func remote(_ role: DTLSRole, also member: Member) -> RemoteTransportParameters {
         let known = ice.candidates.map(\.address)
         return RemoteTransportParameters(
@@ -29,11 +30,11 @@ struct RemoteTransportDescription {
 
 /// The reason that no media transport was negotiated.
 public enum NegotiationFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The description has no encryption, or an invalid one.
+    /// The remote description is not encrypted, lacks ICE, DTLS setup or fingerprint, or has a setup that does not fit.
     case noTransport
-    /// The other side refused the stream.
+    /// The remote peer refused the stream; the values are the formats of the local offer and of the remote answer.
     case nothingInCommon(offered: [String], taken: [String])
-    /// The other side ended the offer without a reason.
+    /// The remote peer declined the offer without a reason.
     case refused
 
     /// One sentence that says what happened.
@@ -42,7 +43,7 @@ public enum NegotiationFault: Error, Hashable, Sendable, CustomStringConvertible
         case .noTransport:
             "the remote peer's description lacks ICE, setup or fingerprint"
         case .nothingInCommon(let offered, let taken):
-            // A replacement that the remote peer accepts only besides its codec is not worth mentioning.
+            // A format in both lists replaces another codec during a call. It is omitted, because it is not accepted alone.
             "no common format: \(Self.list(offered)) here, \(Self.list(taken.filter { !offered.contains($0) })) there"
         case .refused: "the remote peer took no media"
         }
@@ -56,12 +57,12 @@ public enum NegotiationFault: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 extension Member {
-    /// The candidates of the member's port, by the roster.
+    /// The ICE candidates of a member: the addresses in the roster, with the member's port.
     var candidates: [ICECandidate] { ICECandidate.hosts(addresses, port: port) }
 }
 
 extension SessionDescription {
-    /// Returns a description of a transport for messages, without media.
+    /// Returns an offer without media, for a transport that carries only messages.
     static func withoutMedia(sessionID: UInt64) -> SessionDescription {
         var description = SessionDescription.offer(
             formats: [.opus()], address: .any, port: 9, sessionID: sessionID, profile: .dtlsSAVPF)

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// Executes the actions of the room's cores, or returns them to the owner.
+/// Executes the actions of the host's or the guest's core, or returns them to the owner.
 extension SessionCore {
     mutating func act(_ action: RoomHost.Action, _ roster: Roster) {
         switch action {
@@ -53,7 +53,7 @@ extension SessionCore {
         case .ended(let offer): negotiate(.sessionEnded(offer))
         case .asking, .changed, .forged, .reconnecting, .reconnected, .handedOver, .askingAgain, .split:
             actions.append(.guestNotification(notification, roster))
-        case .over: break  // told when all it ends has ended
+        case .over: break  // `handleGuest` reports the ending after all other actions
         }
     }
 
@@ -62,7 +62,7 @@ extension SessionCore {
     private mutating func becomeHost(_ succession: HostHandover) {
         let pin = ownPINKey.flatMap { $0.room == succession.roster.room ? $0 : nil }
         var configuration = hostConfiguration(pin)
-        // A room with a PIN whose key is unknown here admits nobody by itself.
+        // If the room had a PIN and its key is unknown here, the user is asked about each guest.
         if succession.needsPIN, pin == nil { configuration.policy = .ask }
         let host = RoomHost(
             succeeding: succession, secret: randomBytes(32), configuration: configuration, knownPeers: knownPeers,

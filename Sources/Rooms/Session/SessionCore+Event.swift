@@ -14,22 +14,22 @@ extension SessionCore {
     package enum Action: Sendable {
         // Requests of other peers.
 
-        /// Answers a request. `RoomReply.events` leaves it open.
+        /// Answers a request. `RoomReply.events` opens an event stream, which stays open.
         case reply(RequestID, RoomReply)
         /// Writes bytes to an event stream.
         case send([UInt8], on: RequestID)
-        /// Ends an event stream after the bytes written.
+        /// Ends an event stream after the bytes that were already written.
         case end(RequestID)
 
         // Requests of the local peer.
 
-        /// Makes a request. Its result is an event for the guest.
+        /// Sends a request to another peer. The result is an event for the guest.
         case call(CallID, RoomRequest, Endpoint)
         /// Cancels a request. No event may follow for it.
         case cancel(CallID)
-        /// Asks a peer to describe its room. Both roles receive the answer.
+        /// Asks a peer to describe its room. The answer is an event for the host and an event for the guest.
         case probe(Endpoint)
-        /// Derives the PIN's key for this room and host.
+        /// Derives the PIN's key for this room and host, or asks the user for the PIN.
         case needPIN(RoomID, host: KeyFingerprint)
 
         // The room.
@@ -38,11 +38,11 @@ extension SessionCore {
         case entered(Roster, as: MemberID)
         /// The local peer has taken over the room.
         case becameHost(Roster)
-        /// The local peer has stopped hosting, and asks another host to be admitted.
+        /// The local peer has stopped hosting, and asks the new host of the room to be admitted.
         case becomesGuest
         /// The host's roster has changed, and with it the announcement of the room.
         case announce
-        /// A member has left: its transfers end.
+        /// A member has left, or the local peer has left the room with this member: their transfers end.
         case forget(MemberID)
         /// The local peer has left the room.
         case left
@@ -56,9 +56,9 @@ extension SessionCore {
 
         // The user.
 
-        /// Asks the user at the host.
+        /// Asks the user at the host about a guest.
         case question(JoinRequestID, AskingGuest)
-        /// Withdraws a question to the user.
+        /// Withdraws a question to the user, for this reason.
         case withdraw(JoinRequestID, RoomError)
         /// Reports to the host's user.
         case hostNotification(RoomHost.Notification, Roster)
@@ -66,11 +66,12 @@ extension SessionCore {
         case guestNotification(RoomGuest.Notification, Roster?)
         /// The transport to a member has changed its state.
         case transport(Member, TransportState)
-        /// No media arrived from this member within ``MediaNegotiation/Limit/firstMedia`` seconds.
+        /// The transport to this member did not open within ``MediaNegotiation/Limit/firstMedia`` seconds after the exchange of
+        /// descriptions.
         case noMedia(Member)
         /// The negotiation of media with a member failed.
         case negotiationFailed(Member, any Error)
-        /// The guest's stay has ended. Follows ``left``.
+        /// The guest's stay has ended, for this reason. This action follows ``left``.
         case ended(RoomEnding)
     }
 }

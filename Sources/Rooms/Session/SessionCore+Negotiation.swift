@@ -69,7 +69,7 @@ extension SessionCore {
         }
     }
 
-    /// Closes the transport of a remote peer whose answer has another one.
+    /// Replaces the transport to a member whose answer describes another transport than before.
     private mutating func replaceOldTransport(to member: Member) {
         guard let old = transports[member.id], old.remote != nil else { return }
         port.remove(PeerID(member.id))
@@ -81,21 +81,21 @@ extension SessionCore {
 
     private mutating func answer(_ id: OfferID, _ sdp: String, from member: Member) {
         let peer = PeerID(member.id)
-        var kept: MemberTransport?
+        var keptTransport: MemberTransport?
         do {
             let offer = try SessionDescription(parsing: sdp)
             let described = try RemoteTransportDescription(offer)
-            if let transport = transports[member.id], transport.isDescribed(by: described) { kept = transport }
-            if kept == nil { closeTransport(of: member.id) }
-            let setup = try described.setup.answer(preferring: kept?.remote?.dtlsRole ?? .client)
+            if let transport = transports[member.id], transport.isDescribed(by: described) { keptTransport = transport }
+            if keptTransport == nil { closeTransport(of: member.id) }
+            let setup = try described.setup.answer(preferring: keptTransport?.remote?.dtlsRole ?? .client)
                 .unwrap(NegotiationFault.noTransport)
             let role = try DTLSRole(ofOffererOf: described.setup, answeredBy: setup)
                 .unwrap(NegotiationFault.noTransport)
-            let credentials = kept?.credentials ?? .random(using: &generator)
+            let credentials = keptTransport?.credentials ?? .random(using: &generator)
             var answer =
                 try media?.answer(offer, from: peer) ?? counted(offer.answeredWithoutMedia(sessionID: sessionID))
             describe(&answer, credentials, setup: setup, toBrowser: !member.isNative)
-            if kept == nil {
+            if keptTransport == nil {
                 let transportID = port.add(peer, self.setup(for: member, .controlled, credentials))
                 transports[member.id] = MemberTransport(transportID, credentials)
                 setRemote(described.remote(role.opposite, also: member), of: member.id)
@@ -103,30 +103,30 @@ extension SessionCore {
                 transports[member.id]?.offer = nil
             }
             reply(answer, to: id)
-            negotiate(.offerAnswered(id, keepsTransport: kept != nil))
+            negotiate(.offerAnswered(id, keepsTransport: keptTransport != nil))
         } catch {
-            if kept == nil {
+            if keptTransport == nil {
                 closeTransport(of: member.id)
                 media?.end(peer)
             }
-            if error is NegotiationError { refuse(id, from: peer, endsMedia: kept == nil) } else { end(id) }
+            if error is NegotiationError { refuse(id, from: peer, endsMedia: keptTransport == nil) } else { end(id) }
             failNegotiation(member, error)
-            negotiate(.offerRejected(id, keepsTransport: kept != nil))
+            negotiate(.offerRejected(id, keepsTransport: keptTransport != nil))
         }
     }
 
     /// Declines an offer with an answer that lists the supported formats and has port 0 (RFC 3264 §6).
     private mutating func refuse(_ id: OfferID, from peer: PeerID, endsMedia: Bool) {
-        guard let wanted = try? media?.offer(to: peer) else { return }
+        guard let offer = try? media?.offer(to: peer) else { return }
         if endsMedia { media?.end(peer) }
         reply(
             SessionDescription(
-                formats: wanted.formats, address: .any, port: 0, sessionID: wanted.origin.sessionID, profile: .dtlsSAVPF
+                formats: offer.formats, address: .any, port: 0, sessionID: offer.origin.sessionID, profile: .dtlsSAVPF
             ),
             to: id)
     }
 
-    /// Declines an offer that cannot be answered.
+    /// Declines an offer that cannot be answered, by ending its session.
     private mutating func end(_ id: OfferID) {
         guard let me = memberID else { return }
         queue += [.host(.endSession(id, with: id.from)), .guest(.endSession(id, answeredBy: me))]
@@ -137,7 +137,7 @@ extension SessionCore {
         queue += [.host(.answer(SignedDescription(offer: id, sdp: text))), .guest(.answer(sdp: text, id))]
     }
 
-    /// Returns a description with the session's next version (RFC 3264 §8), so that an overtaken one is recognized.
+    /// Returns a description with the session's next version (RFC 3264 §8), so that the remote peer recognizes outdated ones.
     private mutating func counted(_ description: SessionDescription) -> SessionDescription {
         lastVersion += 1
         var description = description
@@ -162,7 +162,7 @@ extension SessionCore {
         port.setRemote(remote, of: PeerID(id))
     }
 
-    /// Adds the member's addresses to its transport.
+    /// Adds a member's addresses to the candidates of the transport to it.
     private mutating func addCandidates(of member: Member) {
         guard transports[member.id]?.add(member.candidates) == true, let remote = transports[member.id]?.remote else {
             return

@@ -3,7 +3,8 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// The event queue. The actions of each event are executed before the next event is handled; events that they cause wait.
+/// The event queue. The actions of each event are executed before the next event is handled. Events that these actions cause are
+/// queued.
 extension SessionCore {
     /// Handles events and the events that they cause. Returns the actions for the owner.
     /// - Parameter time: not before that of the last event.
@@ -32,14 +33,14 @@ extension SessionCore {
 
     /// The time by which ``tick(at:)`` must be called; nil if nothing is due.
     package var nextDeadline: HostTime? {
-        let room: HostTime? =
+        let roomDue: HostTime? =
             switch role {
             case .none: nil
             case .host(let host): host.nextDeadline
             case .guest(let guest): guest.nextDeadline
             }
-        guard let room, let media = negotiation.nextDeadline else { return room ?? negotiation.nextDeadline }
-        return min(room, media)
+        guard let roomDue, let mediaDue = negotiation.nextDeadline else { return roomDue ?? negotiation.nextDeadline }
+        return min(roomDue, mediaDue)
     }
 
     /// Handles a request of another peer.
@@ -57,7 +58,7 @@ extension SessionCore {
 
     private mutating func handleHost(_ event: RoomHost.Event) {
         guard case .host(var host) = role else { return }
-        role = .none  // or the value would be copied
+        role = .none  // so that `host` is the only copy and is changed in place
         let old = host.roster
         let actions = host.handle(event, at: time)
         let (isOver, isChanged) = (host.isClosed, host.roster != old)

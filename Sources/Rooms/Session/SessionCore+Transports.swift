@@ -5,7 +5,7 @@ import EarshotMediaTransport
 
 import struct EarshotMediaTransport.SocketAddress
 
-/// Facts about members from media, and the local addresses.
+/// Handles the states of media transports, and changes of the local addresses.
 extension SessionCore {
     /// Handles a new state of a transport.
     package mutating func transportChanged(
@@ -32,10 +32,11 @@ extension SessionCore {
         return notify(MemberUpdate(addresses: addresses), at: now) + handle(hostLocation(), at: now)
     }
 
-    /// Returns the member of a port's ID; nil if there is none.
+    /// Returns the member with this id at the media port; nil if there is none.
     package func member(_ peer: PeerID) -> Member? { negotiation.members.first { PeerID($0.id) == peer } }
 
-    /// Returns the event of a host that has moved: media finds its new address before signalling does.
+    /// Returns an event with the address from which the host's media comes; none unless the transport is open. If the host has
+    /// moved, media finds the new address before signalling does.
     func hostLocation() -> [Event] {
         guard case .guest(let guest) = role, let roster = guest.roster, let host = roster[roster.host],
             let key = host.key,
@@ -45,8 +46,9 @@ extension SessionCore {
         return [.guest(.hostLocated(key, at: address))]
     }
 
-    /// Returns the events of browsers whose media arrives: without news a page sends no requests. (A native member's media may
-    /// arrive when its signalling does not; then it is in another part of the room, and away from this one.)
+    /// Returns a sign of life for each browser with an open transport, because a page without news sends no requests. (A native
+    /// member's media may arrive while its signalling does not. Then the member is in another part of the room, and counts as
+    /// away.)
     func browsersHeard() -> [Event] {
         negotiation.members.compactMap { member in
             guard !member.isNative, case .open? = port.report(of: PeerID(member.id))?.state else { return nil }

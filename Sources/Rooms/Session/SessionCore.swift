@@ -3,7 +3,8 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// A peer in rooms without its sockets, thread and clock: the core of its current role, its negotiations, and their transports.
+/// The local peer in rooms, without sockets, thread and clock: the core of its current role, its media negotiation, and its
+/// transports.
 ///
 /// Its owner reports events by ``handle(_:at:)`` and executes the returned actions in sequence: `NearbySession`, or a simulation
 /// on virtual time. Transports are added, described and removed at once, by ``TransportPort``.
@@ -13,7 +14,7 @@ package struct SessionCore {
         package var identity: Identity
         package var name: PeerName
         package var addresses: [IPAddress]
-        /// The port of TCP and UDP.
+        /// The local peer's port, the same for TCP and UDP.
         package var port: UInt16
         package var isMuted: Bool
         /// True if the identity is temporary.
@@ -48,24 +49,24 @@ package struct SessionCore {
     package internal(set) var role = Role.none
     package internal(set) var local: LocalPeer
     package var choices = HostChoices()
-    /// A guest's purpose.
+    /// The local peer's purpose as a guest; nil for none.
     package var purpose: Purpose?
     /// True if the user has given a PIN.
     package var hasPIN = false
-    /// The PIN's key for the room if the local peer takes it over; nil until derived.
+    /// The PIN's key that is needed if the local peer takes the room over; nil until it is derived.
     package var ownPINKey: PINKey?
 
     let port: any TransportPort
     let media: (any MediaNegotiator)?
     var generator: any RandomNumberGenerator
     var negotiation: MediaNegotiation
-    /// The session of all descriptions without media, and the last version.
+    /// The session id of all descriptions without media (`sessionID`), and the version of the last one (`lastVersion`).
     let sessionID: UInt64
     var lastVersion: UInt64 = 0
-    /// The number of the next guest's first call: replies to an earlier guest must not be taken for its own.
+    /// The number of the first call of the next ``RoomGuest``, so that replies to calls of an earlier one are recognized.
     var nextCall: UInt64 = 1
     var transports: [MemberID: MemberTransport] = [:]
-    /// Pending events, and the actions of handled ones.
+    /// The events to handle (`queue`), and the actions for the owner from the events already handled (`actions`).
     var queue: [Event] = []
     var actions: [Action] = []
     var time = HostTime(nanoseconds: 0)
@@ -96,10 +97,10 @@ package struct SessionCore {
         }
     }
 
-    /// True if this guest looks for its host.
+    /// True if the local peer is a guest that looks for its host.
     package var isHostLost: Bool { if case .guest(let guest) = role { guest.isHostLost } else { false } }
 
-    /// The local peer's number in the room.
+    /// The local peer's number in the room; nil outside any room.
     package var memberID: MemberID? {
         switch role {
         case .none: nil
@@ -108,7 +109,8 @@ package struct SessionCore {
         }
     }
 
-    /// The known peers of the current role. A change applies at once.
+    /// The known peers that the host or guest uses; a change applies at once. Outside any room, they are empty and changes are
+    /// ignored.
     package var knownPeers: KnownPeers {
         get {
             switch role {
@@ -155,7 +157,7 @@ package struct SessionCore {
                 configuration: hostConfiguration(pin), knownPeers: knownPeers))
     }
 
-    /// Asks to be admitted.
+    /// Asks the host at this endpoint to be admitted.
     /// - Precondition: the local peer is in no room.
     package mutating func join(_ endpoint: Endpoint, knownPeers: KnownPeers, at now: HostTime) -> [Action] {
         role = .guest(makeGuest(knowing: knownPeers))

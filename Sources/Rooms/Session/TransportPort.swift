@@ -5,13 +5,13 @@ import EarshotMediaTransport
 /// The transports that a ``SessionCore`` adds, removes and observes: those of a `MediaPort`, or simulated ones.
 package protocol TransportPort: AnyObject {
     /// Adds a remote peer.
-    /// - Returns: the transport that its events name.
+    /// - Returns: the id of the new transport, which the port's events name.
     func add(_ peer: PeerID, _ setup: LocalTransportParameters) -> MediaPort.TransportID
-    /// Sets the remote peer's description, or adds its candidates to an earlier one.
+    /// Sets the parameters of the transport's remote peer, or adds candidates to those set earlier.
     func setRemote(_ remote: RemoteTransportParameters, of peer: PeerID)
     /// Closes the transport and notifies the remote peer.
     func remove(_ peer: PeerID)
-    /// Returns the transport's state; nil if there is none.
+    /// Returns the state of the transport to a remote peer; nil if there is none.
     func report(of peer: PeerID) -> MediaPortReport?
 }
 

@@ -4,7 +4,7 @@ import EarshotMediaTransport
 
 /// A participant of a room, as the roster describes it.
 public struct Member: Hashable, Sendable {
-    /// The maximum addresses of a member.
+    /// The maximum number of a member's addresses.
     package static let maximumAddressCount = 16
 
     /// The member's number, which never changes; numbers ascend in the order of joining.
@@ -13,13 +13,14 @@ public struct Member: Hashable, Sendable {
     public internal(set) var name: PeerName
     /// The verified key; nil for a browser, which is never the host.
     public let key: KeyFingerprint?
-    /// The addresses of its port, as it declares and as the host has seen; without scopes.
+    /// The member's addresses, as declared by the member and as seen by the host; without scopes.
     public internal(set) var addresses: [IPAddress]
     /// The port of TCP for signalling and UDP for media; 0 for a browser.
     public internal(set) var port: UInt16
     /// True if the participant is muted.
     public internal(set) var isMuted: Bool
-    /// True if the host has not heard from it for five seconds. Its place is kept for a minute.
+    /// True if the host has not heard from the member for five seconds, or has taken over from it. The member's place is kept for
+    /// a minute.
     public internal(set) var isAway: Bool
 
     /// Creates a member.
@@ -37,10 +38,10 @@ public struct Member: Hashable, Sendable {
         self.isAway = isAway
     }
 
-    /// Returns true if it runs Earshot, and may become the host.
+    /// True if the member runs Earshot and may become the host; false for a browser.
     public var isNative: Bool { key != nil }
 
-    /// Returns the addresses without scopes and duplicates, at most ``maximumAddressCount``.
+    /// Returns the first ``maximumAddressCount`` addresses without scopes, duplicates and unspecified addresses.
     static func bounded(_ addresses: [IPAddress]) -> [IPAddress] {
         var kept: [IPAddress] = []
         for address in addresses.map(\.withoutScope)
@@ -57,7 +58,7 @@ extension IPAddress {
         if case .v6(let bits, _) = self { .v6(bits, scope: 0) } else { self }
     }
 
-    /// Reads a numeric address without a scope, so that no interface is looked up.
+    /// Reads a numeric address without a scope, so that no interface is looked up; nil for any other text.
     init?(wire text: String) {
         guard text.utf8.count <= 45, !text.contains("%") else { return nil }
         self.init(text)

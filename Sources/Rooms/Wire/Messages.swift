@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// The public description of a room: the answer to `GET /room`. The TLS handshake verifies the key, which is only a claim here.
+/// The public description of a room: the answer to `GET /room`. The keys in it are claims; only a TLS handshake verifies a key.
 public struct RoomInfo: Hashable, Sendable, Codable {
     /// The answering peer's role in the room.
     public enum Role: String, Hashable, Sendable, Codable {
@@ -17,7 +17,7 @@ public struct RoomInfo: Hashable, Sendable, Codable {
     public var room: RoomID
     /// The room's name.
     public var name: PeerName
-    /// The number of handovers to another host.
+    /// The room's epoch: 1 at first, and one more after each handover to another host.
     package var epoch: Epoch
     /// The answering peer's role.
     public var role: Role
@@ -29,7 +29,7 @@ public struct RoomInfo: Hashable, Sendable, Codable {
     package var isHostHeard: Bool
     /// The number of participants.
     public var memberCount: Int
-    /// The maximum native members.
+    /// The maximum number of native members; a guest, which does not know the host's limit, states the greatest possible one.
     public var capacity: Int
     /// True if a PIN is needed.
     public var needsPIN: Bool
@@ -57,11 +57,11 @@ package struct JoinRequestBody: Hashable, Sendable, Codable {
     var addresses: [String]
     /// The port of signalling and media; 0 for a browser.
     package var port: UInt16
-    /// True if it is muted from the start.
+    /// True if the guest is muted from the start.
     package var muted: Bool?
-    /// The proof made by ``PINKey``.
+    /// The guest's proof of the PIN, made by ``PINKey``; nil without a PIN.
     var pinProof: Base64?
-    /// For a browser's proof, instead of a key's fingerprint: 16 to 32 random bytes.
+    /// 16 to 32 random bytes, which take the place of the key's fingerprint in a browser's proof of the PIN.
     var pinSeed: Base64?
     /// True if the guest's key is temporary, so that it need not be remembered.
     var ephemeral: Bool?
@@ -88,7 +88,7 @@ package struct JoinRequestBody: Hashable, Sendable, Codable {
 /// The admission of a guest: status 201 of `POST /room/guests`.
 package struct Admission: Hashable, Sendable, Codable {
     var version = WireJSON.version
-    /// The guest's number.
+    /// The guest's number as a member.
     package var member: MemberID
     /// A browser's token, which replaces a certificate in its requests: `Authorization: Bearer`.
     package var token: String?
@@ -100,11 +100,11 @@ package struct Admission: Hashable, Sendable, Codable {
 
 /// A member's update of itself: the body of `PATCH /room/members/me`. Without changes it is a sign of life.
 package struct MemberUpdate: Hashable, Sendable, Codable {
-    /// The new name.
+    /// The member's new name; nil for no change.
     package var name: PeerName?
-    /// True if it is muted.
+    /// True if the member is muted; nil for no change.
     package var muted: Bool?
-    /// The member's current addresses.
+    /// The member's current addresses; nil for no change.
     var addresses: [String]?
 
     /// Creates an update; nil changes nothing.

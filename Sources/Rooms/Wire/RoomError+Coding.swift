@@ -15,7 +15,7 @@ extension RoomError {
         var key: KeyFingerprint?
     }
 
-    /// `{"error": CODE, "message": TEXT, …}`.
+    /// The error as JSON for a reply: `{"error": CODE, "message": TEXT, …}`.
     var body: [UInt8] {
         var body = Body(error: code, message: description, retryAfter: retryAfter)
         switch self {
@@ -29,7 +29,7 @@ extension RoomError {
         return WireJSON.encoded(body)
     }
 
-    /// Reads an error's body; an invalid one is described by its status.
+    /// Reads the body of an error's reply. An invalid body gives an error that names only the HTTP status.
     init(status: Int, body bytes: [UInt8]) {
         guard let body = try? WireJSON.decoded(Body.self, from: bytes) else {
             self = .other(code: "unreadable", status: status, message: "HTTP status \(status)")
@@ -50,7 +50,7 @@ extension RoomError {
         case "full": self = .full(limit: body.limit ?? 0)
         default:
             self =
-                Self.plain[body.error]
+                Self.errorsByCode[body.error]
                 ?? .other(
                     code: BoundedText.printable(body.error, limit: 40), status: status,
                     message: BoundedText.printable(body.message, limit: 400))
@@ -58,7 +58,7 @@ extension RoomError {
     }
 
     /// The errors without associated values, by code.
-    private static let plain = Dictionary(
+    private static let errorsByCode = Dictionary(
         uniqueKeysWithValues: [
             RoomError.wrongMediaType, .notFound, .wrongMethod, .declined, .unanswered, .cancelled, .replaced, .blocked,
             .unknownKey, .keyNeeded, .ownKey, .pinNeeded, .closed, .notHost, .notMember, .removed, .noSuchMember,

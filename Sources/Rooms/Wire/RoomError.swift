@@ -6,11 +6,11 @@ import EarshotMediaTransport
 public enum RoomError: Error, Hashable, Sendable {
     // Invalid requests.
 
-    /// The body or a header field is invalid.
+    /// The body or a header field is invalid; the value describes the fault.
     case malformed(String)
-    /// The other side speaks this version of the signalling.
+    /// The remote peer uses this version of the signalling, which is not the local one.
     case version(Int)
-    /// The body is too large.
+    /// The body is larger than this limit in bytes.
     case tooLarge(limit: Int)
     /// The body has another media type than the request requires.
     case wrongMediaType
@@ -43,37 +43,37 @@ public enum RoomError: Error, Hashable, Sendable {
     case pinNeeded
     /// The proof of the PIN is wrong.
     case wrongPIN(attemptsLeft: Int)
-    /// There were too many wrong proofs; in seconds.
+    /// There were too many wrong proofs of the PIN; the value is the seconds until the next proof is verified.
     case tooManyAttempts(retryAfter: Int)
-    /// Too many guests are waiting; in seconds.
+    /// Too many guests are waiting, or the caller has made too many requests; the value is the seconds until the next try.
     case busy(retryAfter: Int)
     /// The room has the maximum number of members.
     case full(limit: Int)
 
     // The room and its members.
 
-    /// The room has ended, or this host has left it.
+    /// The room has ended, or its host left while the request was pending.
     case closed
-    /// This peer is a guest, or in no room.
+    /// This peer is a guest, is in no room, or has handed its room over.
     case notHost
-    /// The room does not know the caller: it was never admitted, or was away for more than 60 s.
+    /// The room does not know the caller, which was never admitted, has left, or was away for 60 seconds.
     case notMember
     /// The host has removed the caller.
     case removed
     /// No member has this number.
     case noSuchMember
-    /// The member was not heard for some seconds.
+    /// The member was not heard for some seconds, or the host was lost while an offer was pending.
     case memberAway
-    /// The offer was answered, is too old, or never existed.
+    /// The offer was answered, was replaced, is too old, or never existed.
     case noSuchOffer
-    /// The other member did not answer the offer in time.
+    /// The other member did not answer the offer in time, or the offer could not be sent.
     case offerUnanswered
     /// An error code of a newer host, which this version does not know.
     case other(code: String, status: Int, message: String)
 }
 
 extension RoomError {
-    /// The value of `"error"`.
+    /// The error's code: the value of `"error"` in the JSON.
     package var code: String {
         switch self {
         case .malformed: "malformed"
@@ -128,7 +128,7 @@ extension RoomError {
         }
     }
 
-    /// The seconds until the next try: `Retry-After`.
+    /// The seconds until the next try, for the header field `Retry-After`; nil if they are not known.
     public var retryAfter: Int? {
         switch self {
         case .tooManyAttempts(let seconds), .busy(let seconds): seconds

@@ -8,13 +8,13 @@ package enum RoomEvent: Hashable, Sendable {
     case roster(Roster)
     /// `offer`: another member, or the host, offers media; the answer goes to `POST /room/offers/{offer}/answer`.
     case offer(SignedDescription)
-    /// `ended`: the other side ended the session of this offer.
+    /// `ended`: the remote peer ended the media session of this offer.
     case ended(OfferID)
     /// `removed`: the host removed this member, and blocked it if `isBlocked`.
     case removed(isBlocked: Bool)
     /// `replaced`: the same key opened another stream, which replaces this one.
     case replaced
-    /// `closing`: the host leaves. `next` takes over; without it the room ends.
+    /// `closing`: the host leaves. The member `next` takes over; if nil, the room ends.
     case closing(next: MemberID?)
 
     private struct Offer: Codable {
@@ -34,7 +34,7 @@ package enum RoomEvent: Hashable, Sendable {
 
     private struct Nothing: Codable {}
 
-    /// The value of `event:`.
+    /// The event's name: the value of the field `event:`.
     package var name: String {
         switch self {
         case .roster: "roster"
@@ -46,7 +46,7 @@ package enum RoomEvent: Hashable, Sendable {
         }
     }
 
-    /// The value of `data:`, on one line.
+    /// The event's JSON on one line: the value of the field `data:`.
     var data: String {
         let bytes =
             switch self {

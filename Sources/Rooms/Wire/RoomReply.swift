@@ -4,19 +4,19 @@ import EarshotMediaTransport
 
 /// A peer's answer to a ``RoomRequest``.
 package enum RoomReply: Hashable, Sendable {
-    /// Status 200 to `describe`.
+    /// The reply to `describe`, with HTTP status 200.
     case room(RoomInfo)
-    /// Status 201 to `ask`.
+    /// The reply to `ask`, with HTTP status 201.
     case admitted(Admission)
-    /// Status 200 to `events`: the stream begins.
+    /// The reply to `events`, with HTTP status 200: the event stream begins.
     case events
-    /// Status 200 to `update`.
+    /// The reply to `update`, with HTTP status 200.
     case status(MemberStatus)
-    /// Status 201 to `offer`; `Location` has the session's path.
+    /// The reply to `offer`, with HTTP status 201: a member's answer. The header field `Location` has the session's path.
     case answered(SignedDescription, by: MemberID)
-    /// Status 204 to `leave`, `answer` and `end`.
+    /// The reply to `leave`, `answer` and `end`, with HTTP status 204.
     case done
-    /// Any other status.
+    /// The reply that refuses a request, with any other HTTP status.
     case refused(RoomError)
 
     /// The HTTP status.
@@ -49,7 +49,7 @@ package enum RoomReply: Hashable, Sendable {
     }
 
     /// Reads the reply to a request.
-    /// - Throws: the remote peer's error, or that its reply is invalid.
+    /// - Throws: an error if the reply is invalid. An error that the remote peer sent becomes ``refused(_:)``.
     package init(to request: RoomRequest, status: Int, parts: HTTPMessage) throws(RoomError) {
         guard (200...299).contains(status) else {
             self = .refused(RoomError(status: status, body: parts.body))

@@ -6,16 +6,17 @@ import EarshotMediaTransport
 package enum RoomRequest: Hashable, Sendable {
     /// `GET /room`: asks for a description of the room.
     case describe
-    /// `POST /room/guests`: asks to be admitted. The answer follows the decision.
+    /// `POST /room/guests`: asks to be admitted. The reply follows when the host has decided.
     case ask(JoinRequestBody)
     /// `DELETE /room/guests/me`: cancels the request to join, or leaves.
     case leave
-    /// `GET /room/events`: opens the event stream, from the event after the named one.
+    /// `GET /room/events`: opens the event stream, which continues after the event with this id; nil begins with the whole
+    /// roster.
     case events(after: EventID?)
     /// `PATCH /room/members/me`: updates the member, or gives a sign of life.
     case update(MemberUpdate)
-    /// `POST /room/members/{id}/offer`: offers media to a member. The reply follows the answer. The host verifies that the
-    /// offer's name has the caller's number.
+    /// `POST /room/members/{id}/offer`: offers media to a member. The reply follows when the member has answered. The host puts
+    /// the caller's number into the offer's id.
     case offer(SignedDescription, to: MemberID)
     /// `POST /room/offers/{offer}/answer`: answers an offer that came as an event.
     case answer(SignedDescription)
@@ -28,7 +29,7 @@ package struct HTTPMessage: Hashable, Sendable {
     /// The maximum bytes of a body.
     package static let maximumBodySize = 65_536
 
-    /// The fields, such as `content-type`.
+    /// The header fields by name, such as `content-type`.
     package var fields: [String: String]
     /// The body; at most ``maximumBodySize`` bytes are read.
     package var body: [UInt8]
@@ -69,7 +70,7 @@ extension RoomRequest {
         }
     }
 
-    /// The target of the request.
+    /// The path of the request, its HTTP target.
     package var path: String {
         switch self {
         case .describe: "/room"
@@ -103,12 +104,12 @@ extension RoomRequest {
     package init(method: String, path: String, parts: HTTPMessage) throws(RoomError) {
         guard parts.body.count <= WireJSON.maximumBodySize else { throw .tooLarge(limit: WireJSON.maximumBodySize) }
         guard path.utf8.count <= 256, path.hasPrefix("/") else { throw .notFound }
-        let way = path.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-        let steps = way.map(String.init)
+        let slices = path.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        let segments = slices.map(String.init)
         func allow(_ allowed: String) throws(RoomError) {
             guard method == allowed else { throw .wrongMethod }
         }
-        switch steps {
+        switch segments {
         case ["room"]:
             try allow("GET")
             self = .describe
@@ -125,30 +126,30 @@ extension RoomRequest {
             try allow("PATCH")
             self = .update(try parts.json(MemberUpdate.self, isVersioned: false))
         default:
-            try self.init(method: method, member: steps, parts: parts)
+            try self.init(method: method, member: segments, parts: parts)
         }
     }
 
-    /// Reads a request with a member's number in its path.
-    private init(method: String, member steps: [String], parts: HTTPMessage) throws(RoomError) {
-        guard steps.count >= 4, steps[0] == "room" else { throw .notFound }
-        let rest = steps[3...].joined(separator: "/")
-        switch (steps[1], rest.split(separator: "/").first) {
-        case ("members", "offer") where steps.count == 4:
+    /// Reads a request with a member's number or an offer's id in its path.
+    private init(method: String, member segments: [String], parts: HTTPMessage) throws(RoomError) {
+        guard segments.count >= 4, segments[0] == "room" else { throw .notFound }
+        let rest = segments[3...].joined(separator: "/")
+        switch (segments[1], rest.split(separator: "/").first) {
+        case ("members", "offer") where segments.count == 4:
             guard method == "POST" else { throw .wrongMethod }
-            guard let member = wireNumber(steps[2]).flatMap(MemberID.init) else { throw .noSuchMember }
+            guard let member = wireNumber(segments[2]).flatMap(MemberID.init) else { throw .noSuchMember }
             guard let number = parts.fields["earshot-offer"].flatMap(wireNumber) else {
                 throw .malformed("it has no field 'Earshot-Offer' with a number")
             }
             self = .offer(try parts.description(of: OfferID(from: member, number: number)), to: member)
-        case ("offers", "answer") where steps.count == 4:
+        case ("offers", "answer") where segments.count == 4:
             guard method == "POST" else { throw .wrongMethod }
-            guard let offer = OfferID(steps[2]) else { throw .noSuchOffer }
+            guard let offer = OfferID(segments[2]) else { throw .noSuchOffer }
             self = .answer(try parts.description(of: offer))
-        case ("members", "session") where steps.count == 5:
+        case ("members", "session") where segments.count == 5:
             guard method == "DELETE" else { throw .wrongMethod }
-            guard let member = wireNumber(steps[2]).flatMap(MemberID.init) else { throw .noSuchMember }
-            guard let offer = OfferID(steps[4]) else { throw .noSuchOffer }
+            guard let member = wireNumber(segments[2]).flatMap(MemberID.init) else { throw .noSuchMember }
+            guard let offer = OfferID(segments[4]) else { throw .noSuchOffer }
             self = .end(offer, with: member)
         default: throw .notFound
         }

@@ -2,26 +2,26 @@
 
 import EarshotMediaTransport
 
-/// The participants of a room, in the order of joining, and its host. The host makes it; all others copy it.
+/// The participants of a room, in the order of joining, and its host. The host changes the roster; all other members have copies.
 public struct Roster: Hashable, Sendable {
-    /// The maximum native members.
+    /// The maximum number of native members.
     public static let maximumNativeCount = 8
-    /// The maximum members, including browsers.
+    /// The maximum number of members, including browsers.
     package static let maximumCount = 24
 
     /// The room's identity.
     public let room: RoomID
     /// The room's name.
     public internal(set) var name: PeerName
-    /// The number of handovers to another host.
+    /// The room's epoch: 1 at first, and one more after each handover to another host.
     package internal(set) var epoch: Epoch
-    /// The number of changes by the host.
+    /// The revision of the roster, which each change increments.
     package internal(set) var revision: UInt64
-    /// The host, a native member.
+    /// The number of the host, a native member.
     public internal(set) var host: MemberID
     /// True if the room is announced on the network; a new host keeps this setting.
     public let isAnnounced: Bool
-    /// The members by number; at least the host.
+    /// The members in the order of their numbers; at least the host.
     public internal(set) var members: [Member]
 
     init(
@@ -56,7 +56,7 @@ public struct Roster: Hashable, Sendable {
 
     func index(of id: MemberID) -> Int? { members.firstIndex { $0.id == id } }
 
-    /// Returns true if the roster is consistent.
+    /// True if the roster is valid: numbers ascend, keys differ, the host is a native member, and no limit is exceeded.
     private var isSound: Bool {
         let ids = members.map(\.id)
         let keys = members.compactMap(\.key)
@@ -97,18 +97,18 @@ public enum RosterChange: Hashable, Sendable {
     case left(Member)
     /// A member changed its name.
     case renamed(Member, was: PeerName)
-    /// A member was muted or unmuted.
+    /// A member was muted (true) or unmuted.
     case muted(Member, Bool)
-    /// A member became silent, or was heard again.
+    /// A member became silent (true), or was heard again.
     case away(Member, Bool)
     /// A member changed its addresses.
     case moved(Member)
-    /// Another member is the host.
+    /// This member is the host now.
     case host(Member)
 }
 
 extension Roster {
-    /// Returns the changes since `old`, in the members' order.
+    /// Returns the changes since the roster `old`: members that left, then the others in their order, then a new host.
     package func changes(since old: Roster) -> [RosterChange] {
         var changes: [RosterChange] = old.members.filter { self[$0.id] == nil }.map { .left($0) }
         for member in members {

@@ -2,15 +2,15 @@
 
 /// One event of an event stream (WHATWG HTML, "Server-sent events").
 package struct ServerSentEvent: Hashable, Sendable {
-    /// The `id:`; nil if there is none. Without line ends and zero bytes.
+    /// The value of the field `id:`, without line ends and zero bytes; nil if there is none.
     package var id: String?
-    /// The `event:`; "message" if there is none. Without line ends.
+    /// The value of the field `event:`, without line ends; "message" if there is none.
     package var name: String
-    /// The `data:`; may have several lines.
+    /// The value of the field `data:`, which may have several lines.
     package var data: String
 
     /// Creates an event.
-    /// - Precondition: neither `id` nor `name` has a line end, `id` no zero.
+    /// - Precondition: `id` and `name` have no line end, and `id` has no zero byte.
     package init(id: String? = nil, name: String = "message", data: String) {
         precondition(!name.utf8.contains { $0 == 10 || $0 == 13 })
         precondition(id?.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 } != true)
@@ -19,7 +19,7 @@ package struct ServerSentEvent: Hashable, Sendable {
         self.data = data
     }
 
-    /// The event on the wire. A carriage return in the data becomes a line feed.
+    /// The event's bytes on the wire. The reader gets each line end in the data, also a carriage return, as a line feed.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         func line(_ field: String, _ value: some Collection<UInt8>) { bytes += Array("\(field): ".utf8) + value + [10] }
@@ -35,7 +35,7 @@ package struct ServerSentEvent: Hashable, Sendable {
         return bytes + [10]
     }
 
-    /// A comment, which keeps a quiet stream alive and shows that the other side still reads.
+    /// The bytes of a comment, sent on a quiet event stream as a sign of life.
     package static let keepAlive: [UInt8] = [58, 10, 10]
 
     /// Returns the field that tells a browser how long to wait before it reconnects.
@@ -53,7 +53,7 @@ package struct EventStreamParser: Sendable {
         case event(ServerSentEvent)
         /// A comment, as a sign of life.
         case comment
-        /// The milliseconds before the next connection.
+        /// The milliseconds that the reader should wait before it connects again.
         case retry(Int)
     }
 

@@ -2,13 +2,13 @@
 
 import EarshotMediaTransport
 
-/// An offer or an answer as it passes through the host, with its maker's signature if the maker has a key.
+/// An offer or an answer as the host passes it on, with its maker's signature. Those of browsers and of the host are unsigned.
 package struct SignedDescription: Hashable, Sendable {
-    /// The number of the offer, or of the answered offer.
+    /// The id of the offer, or of the answered offer.
     package var offer: OfferID
     /// The description as `application/sdp`.
     package var sdp: String
-    /// The ECDSA signature of ``SignedContent``, in DER.
+    /// The ECDSA signature of ``SignedContent``, in DER; nil if unsigned.
     package var signature: [UInt8]?
     /// The signer's public key (SubjectPublicKeyInfo, DER), whose fingerprint must be the one in the roster.
     package var publicKey: [UInt8]?
@@ -38,17 +38,17 @@ package struct SignedContent: Hashable, Sendable {
 
     /// The room.
     package var room: RoomID
-    /// The epoch of the host.
+    /// The room's epoch.
     package var epoch: Epoch
     /// The maker's key.
     package var from: KeyFingerprint
     /// The receiver's key; nil for a browser.
     package var to: KeyFingerprint?
-    /// The offer, also of an answer.
+    /// The id of the offer, or of the answered offer.
     package var offer: OfferID
     /// The kind: an offer or an answer.
     package var kind: Kind
-    /// The description.
+    /// The description as `application/sdp`.
     package var sdp: String
 
     /// The bytes to sign.
@@ -67,7 +67,7 @@ package struct SignedContent: Hashable, Sendable {
 
 /// Signs and verifies descriptions. The owner of the key provides the algorithm; Rooms has none.
 package struct Signer: Sendable {
-    /// The local key.
+    /// The fingerprint of the local key.
     package let key: KeyFingerprint
     /// The local public key (SubjectPublicKeyInfo, DER).
     package let publicKey: [UInt8]
@@ -76,7 +76,7 @@ package struct Signer: Sendable {
     /// Returns the fingerprint of a public key if the signature is valid for it; else nil.
     package let verify: @Sendable (_ signature: [UInt8], _ bytes: [UInt8], _ publicKey: [UInt8]) -> KeyFingerprint?
 
-    /// Creates a signer from both functions.
+    /// Creates a signer from functions that sign and verify.
     package init(
         key: KeyFingerprint, publicKey: [UInt8], sign: @escaping @Sendable ([UInt8]) -> [UInt8],
         verify: @escaping @Sendable (_ signature: [UInt8], _ bytes: [UInt8], _ publicKey: [UInt8]) -> KeyFingerprint?
@@ -96,7 +96,8 @@ package struct Signer: Sendable {
         return SignedDescription(offer: offer, sdp: sdp, signature: sign(content.bytes), publicKey: publicKey)
     }
 
-    /// Returns true if a description is from the member and made for the local peer. A browser has no key and cannot sign.
+    /// Returns true if a description is from the member and made for the local peer; always true for a browser, which cannot
+    /// sign.
     func isGenuine(
         _ description: SignedDescription, as kind: SignedContent.Kind, in roster: Roster, from maker: Member
     ) -> Bool {

@@ -8,7 +8,7 @@ enum WireJSON {
     static let version = 1
     /// The maximum bytes of a body.
     static let maximumBodySize = HTTPMessage.maximumBodySize
-    /// The maximum bytes of a session description within a body, which escapes its line ends.
+    /// The maximum bytes of a session description; less than those of a body, because JSON escapes line ends.
     static let maximumDescriptionSize = 32_768
 
     static func encoded(_ value: some Encodable, isPretty: Bool = false) -> [UInt8] {
@@ -33,7 +33,8 @@ enum WireJSON {
         }
     }
 
-    /// Decodes a body with its version; another version is a specific error, whatever else the body has.
+    /// Decodes a body that states its version. Throws ``RoomError/version(_:)`` for another version, whatever else the body
+    /// contains.
     static func decodedVersioned<T: Decodable>(_ type: T.Type, from bytes: [UInt8]) throws(RoomError) -> T {
         let theirs = try decoded(Version.self, from: bytes).version
         guard theirs == version else { throw .version(theirs) }

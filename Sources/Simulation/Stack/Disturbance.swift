@@ -2,32 +2,33 @@
 
 /// Trouble of members or the network. Members are counted from 0. Times are in seconds.
 package enum Disturbance: Hashable, Sendable {
-    /// The user leaves and joins again after a while.
+    /// The member's user leaves the room, and joins again after this number of seconds.
     case leave(Int, for: Double)
-    /// The process ends at once; another one with the same identity starts after a while.
+    /// The member's process ends without leaving the room. Another one with the same identity starts after this number of
+    /// seconds.
     case crash(Int, for: Double)
-    /// The machine vanishes without notice and returns after a while.
+    /// The member's machine vanishes without notice, and returns after this number of seconds.
     case powerLoss(Int, for: Double)
-    /// The machine gets another address after a time without one.
+    /// The member's machine gets another address, after `gap` seconds without one.
     case move(Int, gap: Double)
-    /// Two members cannot reach each other.
+    /// These two members cannot reach each other for this number of seconds.
     case cut(Int, Int, for: Double)
-    /// A member cannot reach any other.
+    /// This member cannot reach any other for this number of seconds.
     case isolate(Int, for: Double)
-    /// Datagrams between two members are lost; connections work.
+    /// Datagrams between these two members are lost for this number of seconds; TCP connections work.
     case blockDatagrams(Int, Int, for: Double)
-    /// All datagrams suffer loss, delay, duplication and reordering.
+    /// All datagrams suffer loss, delay, duplication and reordering for this number of seconds.
     case weather(loss: Double, delay: Double, duplication: Double, reordering: Double, for: Double)
-    /// The user changes its name or is muted or unmuted.
+    /// The member changes its name, or is muted or unmuted.
     case update(Int)
-    /// A member offers its media to another again.
+    /// The first of these members offers its media to the second one again.
     case renegotiate(Int, Int)
-    /// The host leaves the room to its successor.
+    /// The user at the host leaves the room to a successor, and joins again after this number of seconds.
     case hostLeaves(for: Double)
-    /// The host's process ends without leaving the room; another one with the same identity starts after a while.
+    /// The host's process ends without leaving the room. Another one with the same identity starts after this number of seconds.
     case hostCrashes(for: Double)
 
-    /// The seconds until it ends by itself.
+    /// The seconds until the disturbance ends by itself.
     package var duration: Double {
         switch self {
         case .leave(_, let seconds), .crash(_, let seconds), .powerLoss(_, let seconds), .move(_, let seconds),

@@ -5,14 +5,14 @@ import EarshotCall
 import EarshotMediaTransport
 import EarshotRooms
 
-/// Replaces `NearbySession` and `MediaPort` on virtual time, with the same cores.
+/// A member's running process. It replaces `NearbySession` and `MediaPort` on virtual time, with the same cores.
 final class MemberProcess {
     let member: SimulatedMember
     private unowned let world: StackSimulation
     private(set) var isRunning = true
     private(set) var core: SessionCore!
     private(set) var port: SimulatedPort!
-    /// The sound; nil in a room without it.
+    /// The member's call with its sound; nil in a simulation without sound.
     let sound: MemberSound?
     /// The time of the session's next tick.
     private(set) var due = HostTime.never
@@ -23,7 +23,7 @@ final class MemberProcess {
     /// The pending requests.
     private var calls: Set<SignallingNetwork.Call> = []
     private var lastProbe: UInt64 = 0
-    private var probed: [KeyFingerprint: HostTime] = [:]
+    private var lastProbeTimes: [KeyFingerprint: HostTime] = [:]
 
     init(_ member: SimulatedMember, _ world: StackSimulation, seed: UInt64) throws {
         self.member = member
@@ -43,7 +43,8 @@ final class MemberProcess {
         sound?.start()
     }
 
-    /// Ends the process at once; its machine closes its connections, unless it has vanished.
+    /// Ends the process without leaving the room. The machine closes the process's connections, or vanishes with them if
+    /// `isSilent`.
     func end(silently isSilent: Bool) {
         isRunning = false
         sound?.stop()
@@ -108,16 +109,17 @@ final class MemberProcess {
         handle(.media(.renegotiate(id)))
     }
 
-    /// Handles discovered rooms as `NearbySession` does: asks the same room under another host, and a lost host.
+    /// Handles discovered rooms as `NearbySession` does: asks each host of the same room to describe it, except this member's own
+    /// host unless that is lost.
     func discover() {
         guard isRunning, let roster = core.roster else { return }
         for other in world.members where other.index != member.index && other.process?.isHost == true {
             let key = other.identity.fingerprint
             guard other.process?.core.roster?.room == roster.room, key != roster.hostKey || core.isHostLost,
                 world.reaches(member.index, other.index),
-                probed[key].map({ world.now.seconds(since: $0) > 5 }) ?? true
+                lastProbeTimes[key].map({ world.now.seconds(since: $0) > 5 }) ?? true
             else { continue }
-            probed[key] = world.now
+            lastProbeTimes[key] = world.now
             probe(
                 Endpoint(
                     addresses: other.addresses.map { SocketAddress($0, port: StackSimulation.port) },
@@ -189,7 +191,7 @@ final class MemberProcess {
 
     private func perform(_ actions: [SessionCore.Action]) {
         for action in actions { execute(action) }
-        // The timer of `NearbySession` is a millisecond late.
+        // A tick is a millisecond late, like the timer of `NearbySession`.
         due = core.nextDeadline.map { max(world.now, $0).advanced(bySeconds: 0.001) } ?? .never
     }
 
@@ -215,7 +217,7 @@ final class MemberProcess {
         }
     }
 
-    /// Records a report to the user.
+    /// Writes a report for the user to the log.
     private func note(_ action: SessionCore.Action) {
         switch action {
         case .entered(_, let me): log("is in as \(me)")
@@ -254,16 +256,16 @@ final class MemberProcess {
 
     private func probe(_ endpoint: Endpoint) {
         lastProbe += 1
-        let probe = SignallingNetwork.Call.probe(lastProbe)
-        call(probe, .describe, endpoint)
-        world.after(3) { [self] in cancel(probe) }
+        let probeCall = SignallingNetwork.Call.probe(lastProbe)
+        call(probeCall, .describe, endpoint)
+        world.after(3) { [self] in cancel(probeCall) }
     }
 
-    /// Cancels requests after half a second, in which goodbyes arrive, as when `NearbySession` leaves.
+    /// Cancels the pending requests after half a second, in which goodbyes arrive, as `NearbySession` does when it leaves a room.
     private func cancelAll() {
-        let open = calls
+        let openCalls = calls
         world.after(0.5) { [self] in
-            for call in open.sorted(by: { $0.order < $1.order }) { cancel(call) }
+            for call in openCalls.sorted(by: { $0.order < $1.order }) { cancel(call) }
         }
     }
 

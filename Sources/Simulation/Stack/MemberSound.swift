@@ -15,8 +15,8 @@ final class MemberSound {
     private let microphone: AudioRing
     private let loudspeaker: AudioRing
     private let block: AudioBuffer
-    private var captured = 0
-    private var ear: ToneMeter
+    private var capturedFrames = 0
+    private var toneMeter: ToneMeter
 
     /// The frames of a cycle of 10 ms.
     private let blockFrameCount: Int
@@ -29,7 +29,7 @@ final class MemberSound {
         loudspeaker = AudioRing(channelCount: 1, capacity: 8_192)
         block = AudioBuffer(channelCount: 1, frameCapacity: blockFrameCount)
         tone = MemberTone(index, sampleRate: rate)
-        ear = ToneMeter(toneCount: world.configuration.memberCount, sampleRate: rate)
+        toneMeter = ToneMeter(toneCount: world.configuration.memberCount, sampleRate: rate)
         device = try StackDevice(
             SimulatedCard.Configuration(
                 sampleRate: rate, blockFrameCount: blockFrameCount,
@@ -50,26 +50,26 @@ final class MemberSound {
 
     /// Runs the card's cycle: microphone, callback, loudspeaker.
     func runCycle(at now: HostTime) {
-        tone.fill(block.channels[0], from: captured, count: blockFrameCount)
-        captured += blockFrameCount
+        tone.fill(block.channels[0], from: capturedFrames, count: blockFrameCount)
+        capturedFrames += blockFrameCount
         microphone.writer.write(block.channels, frameCount: blockFrameCount)
         device.runCycle(at: now)
         var count = blockFrameCount
         while count == blockFrameCount {
             count = loudspeaker.reader.read(block.channels, frameCount: blockFrameCount).frameCount
-            ear.listen(UnsafeBufferPointer(start: block.channels[0], count: count))
+            toneMeter.listen(UnsafeBufferPointer(start: block.channels[0], count: count))
         }
     }
 
-    /// The tones in the loudspeaker.
-    var heard: ToneMeter { ear }
+    /// The measured levels of all members' tones in the loudspeaker's sound.
+    var heard: ToneMeter { toneMeter }
 }
 
-/// Tells the network which packet is being protected, so that it detects an unprotected one.
+/// A media client that tells the network which packet is being protected, so that the network detects an unprotected one.
 private final class WatchedClient: MediaClient {
     private let client: any MediaClient
     private let network: StackNetwork
-    /// A deliberate defect.
+    /// True to drop all received packets, as a deliberate defect.
     private let receivesNothing: Bool
 
     init(_ client: any MediaClient, _ network: StackNetwork, receivesNothing: Bool) {

@@ -4,12 +4,13 @@ import EarshotAudioBase
 import EarshotMediaTransport
 import EarshotRooms
 
-/// The members' HTTPS connections: each has a request, its reply, and an event stream's bytes, in order, delayed, blocked by cuts
-/// and lost with the connection.
+/// The members' HTTPS connections. Each carries a request, its reply, and the bytes of an event stream: in order, with delays,
+/// held up by cuts, and lost with the connection.
 ///
-/// A connection between addresses that no longer reach each other retries as TCP does, and is given up silently.
+/// A connection between addresses that no longer reach each other retries as TCP does. After a time it is given up, and no side
+/// is told.
 final class SignallingNetwork {
-    /// The request's number at its maker.
+    /// The id of a request in the process that made it.
     enum Call: Hashable {
         case guest(CallID)
         case probe(UInt64)
@@ -30,21 +31,22 @@ final class SignallingNetwork {
         let request: RoomRequest
         /// The messages from server to client, with their arrival times.
         var messages: [(time: HostTime, message: Message)] = []
-        var size = 0
+        var waitingBytes = 0
         var lastArrival = HostTime(nanoseconds: 0)
         /// True if a reply was sent, or an event stream has begun.
         var isReplied = false
         var isBroken = false
-        /// The seconds until the next try to reach the other side, and since the first.
-        var retry = 0.2
-        var waited = 0.0
+        /// The seconds until the next try to reach the remote machine, and then those since the first try.
+        var retryDelay = 0.2
+        var waitedSeconds = 0.0
         var parser = EventStreamParser()
     }
 
-    /// The seconds after which an unanswered connection is given up.
+    /// The seconds after which an open connection that cannot reach the remote machine is given up.
     private static let connectionTimeout = 20.0
     /// The maximum bytes that wait in an event stream, as in `NearbySession`.
     private static let streamCapacity = 256 * 1_024
+    /// The seconds after which a new connection to an unreachable address fails.
     private static let connectTimeout = 5.0
 
     private unowned let world: StackSimulation
@@ -124,17 +126,17 @@ final class SignallingNetwork {
         after(delay()) { connection.client.failed(connection.call, failure) }
     }
 
-    /// Retries later, each time after twice as long.
+    /// Executes `body` again later, each time after twice the delay, until the connection is given up.
     private func wait(_ id: UInt64, _ body: @escaping () -> Void) {
         guard var connection = connections[id] else { return }
-        connection.waited += connection.retry
-        guard connection.waited < Self.connectionTimeout else {
+        connection.waitedSeconds += connection.retryDelay
+        guard connection.waitedSeconds < Self.connectionTimeout else {
             connections[id]?.isBroken = true
             connections[id]?.messages = []
             return
         }
-        after(connection.retry, body)
-        connection.retry *= 2
+        after(connection.retryDelay, body)
+        connection.retryDelay *= 2
         connections[id] = connection
     }
 
@@ -158,9 +160,9 @@ final class SignallingNetwork {
         connection.lastArrival = max(connection.lastArrival, world.now.advanced(bySeconds: delay()))
         let isFirst = connection.messages.isEmpty
         connection.messages.append((connection.lastArrival, message))
-        if case .bytes(let bytes) = message { connection.size += bytes.count }
+        if case .bytes(let bytes) = message { connection.waitingBytes += bytes.count }
         connections[id] = connection
-        if connection.size > Self.streamCapacity {
+        if connection.waitingBytes > Self.streamCapacity {
             connections[id]?.isBroken = true
             connections[id]?.messages = []
             let server = connection.server
@@ -178,8 +180,8 @@ final class SignallingNetwork {
             return lose(id, at: connection.server)
         }
         let message = connection.messages.removeFirst().message
-        (connection.retry, connection.waited) = (0.2, 0)
-        if case .bytes(let bytes) = message { connection.size -= bytes.count }
+        (connection.retryDelay, connection.waitedSeconds) = (0.2, 0)
+        if case .bytes(let bytes) = message { connection.waitingBytes -= bytes.count }
         var items: [EventStreamParser.Item] = []
         if case .bytes(let bytes) = message {
             do {
@@ -221,7 +223,7 @@ final class SignallingNetwork {
 
     // MARK: Ends
 
-    /// Cancels a request of its maker.
+    /// Cancels a process's own request, and closes the connection.
     func cancel(_ call: Call, of client: MemberProcess) {
         guard let id = connections.first(where: { $0.value.client === client && $0.value.call == call })?.key,
             let connection = connections.removeValue(forKey: id)
@@ -233,7 +235,8 @@ final class SignallingNetwork {
         after(delay()) { server.connectionLost(RequestID(id)) }
     }
 
-    /// Closes the connections of an ended process. Its machine notifies the other sides unless it has vanished.
+    /// Closes the connections of an ended process. The process's machine notifies the remote machines, unless it has vanished
+    /// (`isSilent`).
     func dropConnections(of process: MemberProcess, silently isSilent: Bool) {
         for id in connections.keys.sorted() {
             guard let connection = connections[id], connection.client === process || connection.server === process

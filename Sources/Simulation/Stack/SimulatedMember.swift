@@ -19,11 +19,11 @@ final class SimulatedMember {
     var wantsIn = true
     /// True while the machine is off.
     private(set) var isOff = false
-    /// The time since which the user is without a room; nil in a room.
+    /// The time since which the user has wanted to be in a room without being connected to one; nil otherwise.
     private var lostSince: HostTime?
     /// The other parts of the room that were reported to the user.
     var splits: [RoomInfo] = []
-    /// The number of addresses so far.
+    /// The number of addresses that the machine has drawn so far.
     private var moves = 0
     private var random: SeededRandom
 
@@ -44,7 +44,7 @@ final class SimulatedMember {
         process = try MemberProcess(self, world, seed: random.next())
     }
 
-    /// Ends the process at once.
+    /// Ends the process without leaving the room.
     func crash() {
         guard let process else { return }
         self.process = nil
@@ -82,13 +82,13 @@ final class SimulatedMember {
 
     /// Notifies the process of the addresses with a delay, as the kernel does.
     private func updateAddresses() {
-        let told = process
+        let notifiedProcess = process
         world.after(0.05 + 0.2 * random.unit()) { [self] in
-            if let process, process === told { process.addressesChanged(addresses) }
+            if let process, process === notifiedProcess { process.addressesChanged(addresses) }
         }
     }
 
-    /// Returns a new address: usually an unused one, sometimes one that another machine had.
+    /// Returns an address for the machine: usually a new one, sometimes one that any machine may have had before.
     private func nextAddress() -> IPAddress {
         moves += 1
         let shared = IPAddress.v4(0x0A0A_0001 + UInt32(random.next() % 3))
@@ -98,7 +98,7 @@ final class SimulatedMember {
 
     // MARK: User
 
-    /// Looks for a room, watches the discovered parts, and moves from the smaller part to the other.
+    /// Acts as the user about once a second: looks for a room, handles discovered rooms, and sometimes reunites a split room.
     func live() {
         lookForRoom()
         process?.discover()
@@ -106,8 +106,9 @@ final class SimulatedMember {
         world.after(0.7 + 0.6 * random.unit()) { [self] in live() }
     }
 
-    /// The seconds without a room after which one user of two opens one, or joins the other's. A guest alone cannot distinguish a
-    /// vanished host from a failed network, and waits for it; of several guests one hosts after some seconds.
+    /// The seconds without a connection to a room after which, of two members, one opens a new room or joins that of the other. A
+    /// single guest cannot distinguish a vanished host from a failed network, and waits for the host. Of several guests, one
+    /// takes over by itself.
     private static let roomTimeout = 3.0
 
     private func lookForRoom() {
@@ -136,7 +137,8 @@ final class SimulatedMember {
         }
     }
 
-    /// Moves the host of a part of the room to the part whose host has the lowest number.
+    /// Leaves the room if this member hosts a part of a split room, and can reach a host of another part that has a lower index.
+    /// The member then joins that part.
     private func reunite() {
         guard let process, process.isHost, let room = process.core.roster?.room else { return }
         let isReachable = splits.contains { info in

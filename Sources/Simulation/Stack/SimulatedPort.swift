@@ -4,8 +4,8 @@ import EarshotAudioBase
 import EarshotMediaTransport
 import EarshotRooms
 
-/// A `MediaPort` on virtual time: the same core, on the simulated network. Orders and events reach the other thread after at most
-/// 1 ms. They keep the process alive until then, even an ended one.
+/// A `MediaPort` on virtual time: the same core, on the simulated network. Orders reach the media thread, and events the session,
+/// after at most 1 ms. Until then they keep the process object alive, even that of an ended process.
 final class SimulatedPort: TransportPort {
     private unowned let world: StackSimulation
     private unowned let process: MemberProcess
@@ -16,27 +16,27 @@ final class SimulatedPort: TransportPort {
     private var random: SeededRandom
     private(set) var due = HostTime.never
     private(set) var turns = 0
-    /// The messages of remote peers, in the order of arrival.
+    /// The last 64 messages of remote peers, in the order of arrival.
     private(set) var messages: [(peer: PeerID, bytes: [UInt8])] = []
 
     init(_ world: StackSimulation, _ process: MemberProcess, client: (any MediaClient)?, seed: UInt64) {
         self.world = world
         self.process = process
         random = SeededRandom(seed: seed)
-        let told = Told()
+        let portReference = PortReference()
         core = MediaPortCore(
             identity: process.member.identity, client: client, generator: SeededRandom(seed: random.next())
         ) {
-            told.port?.notify($0)
+            portReference.port?.notify($0)
         } deliverMessage: {
-            told.port?.keep($1, from: $0)
+            portReference.port?.keep($1, from: $0)
         }
-        told.port = self
+        portReference.port = self
         core.setLocalAddresses(process.member.addresses, at: world.now)
     }
 
     /// The port that receives the core's events.
-    private final class Told { weak var port: SimulatedPort? }
+    private final class PortReference { weak var port: SimulatedPort? }
 
     // MARK: Other threads
 
@@ -95,7 +95,8 @@ final class SimulatedPort: TransportPort {
     /// Closes all transports when the process ends properly.
     func stop() { core.removeAll(at: world.now, transmit) }
 
-    /// Schedules the thread's next turn. It sleeps for a minimum time; otherwise a spinning core would block the simulation.
+    /// Schedules the media thread's next turn. The thread sleeps for at least a microsecond; otherwise a core that is always due
+    /// would block the simulation.
     private func follow() {
         due = core.nextDeadline.map { max($0, HostTime(nanoseconds: world.now.nanoseconds + 1_000)) } ?? .never
     }

@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDevices
 
 /// A ``SimulatedCard`` as the device of a call. The simulation runs its cycles.
-final class StackDevice: AudioDevice, @unchecked Sendable {  // one thread
+final class StackDevice: AudioDevice, @unchecked Sendable {  // used by one thread only
     let name = "simulated"
     let monitor = CallbackMonitor()
     private let card: SimulatedCard

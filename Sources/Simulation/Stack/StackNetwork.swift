@@ -7,21 +7,22 @@ import EarshotMediaTransport
 final class StackNetwork {
     /// The machine of each address.
     private var owners: [IPAddress: Int] = [:]
-    /// The number of cuts between two machines, and for datagrams alone.
+    /// The number of cuts between two machines, and then of cuts that block only datagrams.
     private var cuts: [[Int]]
     private var blocks: [[Int]]
     private var links: [[SimulatedLink]]
     private let flights = FlightQueue()
-    /// The numbers of addresses in datagrams.
+    /// The index in `addresses` of each socket address, by which datagrams in flight name it.
     private var numbers: [SocketAddress: Int] = [:]
     private var addresses: [SocketAddress] = []
     private let start: HostTime
-    /// Unencrypted datagrams, and others that no member may send.
+    /// Descriptions of datagrams that no member may send: unencrypted ones, and those of an unknown kind.
     private(set) var clear: [String] = []
-    /// The bytes of messages that must not be on the network.
+    /// Bytes that all members' messages contain, and that must not appear unencrypted on the network.
     var secret: [UInt8] = []
     /// The packet that is being protected and sent.
     var packet: UnsafeRawBufferPointer?
+    /// The number of datagrams that members have sent.
     private(set) var sent = 0
 
     init(machineCount: Int, _ profile: NetworkProfile, at start: HostTime, _ random: inout SeededRandom) {
@@ -96,7 +97,7 @@ final class StackNetwork {
 
     // MARK: Encryption
 
-    /// Checks that a datagram is a check, DTLS or protected, and contains nothing that a member said.
+    /// Records a datagram that is not STUN, DTLS or SRTP, or that contains a member's message or sound unencrypted.
     private func check(_ datagram: UnsafeRawBufferPointer, by machine: Int) {
         guard clear.count < 8 else { return }
         switch datagram.first ?? 255 {
@@ -107,7 +108,8 @@ final class StackNetwork {
         }
     }
 
-    /// Returns true if the datagram has the first payload bytes of the packet being protected.
+    /// Returns true if a datagram is unprotected: it has the first payload bytes of the packet being protected, is too short, or
+    /// no packet is being protected.
     private func isPlain(_ datagram: UnsafeRawBufferPointer) -> Bool {
         let checked = RTPPacket.headerSize..<RTPPacket.headerSize + 12
         guard let packet, packet.count >= checked.upperBound else { return packet == nil }

@@ -17,7 +17,7 @@ extension StackSimulation {
         /// The seconds in which all members must agree and be connected after a disturbance. A vanished member keeps its place
         /// for 60 s, and users reunite parts of a split room one after the other.
         package var settlingLimit = 240.0
-        /// The reciprocal share of requests that are written as HTTP and parsed again; 1 for all.
+        /// One in this number of requests and replies is written as HTTP and parsed again; 1 for all.
         package var encodedShare: UInt64 = 1
         /// The seed: the same seed gives the same outcome.
         package var seed: UInt64 = 1
@@ -27,9 +27,9 @@ extension StackSimulation {
         /// The rate of all cards in hertz.
         package var sampleRate = 48_000.0
         package var policy = AdmissionPolicy.all
-        /// The broken promises after which the simulation stops.
+        /// The number of violations after which the simulation stops.
         package var violationLimit = 16
-        /// True to keep the lines of the outcome.
+        /// True to keep the lines of the log in ``StackSimulation/lines``.
         package var keepsLines = false
         /// A deliberate defect; nil for none.
         package var defect: Defect?
@@ -42,13 +42,13 @@ extension StackSimulation {
     package struct Trouble: Sendable {
         /// The seconds from the beginning to the first episode; nil to begin after the members have agreed.
         package var begin: Double?
-        /// The range of seconds between the agreement after an episode and the next.
+        /// The range of seconds from the agreement after an episode to the next episode.
         package var quiet: ClosedRange<Double>
-        /// The maximum disturbances in an episode.
+        /// The maximum number of disturbances in an episode.
         package var count: Int
-        /// The seconds in which an episode's disturbances begin.
+        /// The seconds from the beginning of an episode within which all its disturbances begin.
         package var length: Double
-        /// The range of a disturbance's seconds.
+        /// The range of a disturbance's length in seconds.
         package var duration: ClosedRange<Double>
 
         /// Creates random trouble.

@@ -24,7 +24,7 @@ package final class StackSimulation {
     package let configuration: Configuration
     /// The broken promises of the product.
     package private(set) var violations: [Violation] = []
-    /// Lines of the outcome, if they are kept.
+    /// The lines of the log, if they are kept.
     package private(set) var lines: [String] = []
 
     let start = HostTime(nanoseconds: 5_000_000_000)
@@ -64,7 +64,7 @@ package final class StackSimulation {
     /// The elapsed seconds.
     package var elapsed: Double { now.seconds(since: start) }
 
-    /// The hash of everything that happened, without keys.
+    /// The hash of all lines of the log, which contain no keys.
     package var outcome: UInt64 { hash }
 
     /// Runs until this second, or until too many promises are broken.
@@ -81,7 +81,7 @@ package final class StackSimulation {
         if violations.count < configuration.violationLimit { now = max(now, end) }
     }
 
-    /// Delivers datagrams, executes due plans, then runs each member.
+    /// Delivers datagrams, executes the planned work that is due, then runs each member's process.
     private func step() {
         network.deliver(at: now) { machine, datagram, source, local in
             members[machine].process?.port.receive(datagram, from: source, to: local)
@@ -134,11 +134,11 @@ extension StackSimulation {
     /// A summary of a run.
     package struct Report: Hashable, Sendable {
         package var seconds = 0.0
-        /// The disturbances so far.
+        /// The number of disturbances so far.
         package var disturbances = 0
         /// The number of times that all members agreed and were connected after disturbances.
         package var settlings = 0
-        /// The maximum seconds from the end of the last disturbance until then.
+        /// The maximum seconds from the end of the last disturbance until all members agreed and were connected.
         package var longestSettling = 0.0
         package var datagrams = 0
         package var outcome: UInt64 = 0
@@ -154,6 +154,6 @@ extension StackSimulation {
 }
 
 extension MemberProcess {
-    /// The time of the next work.
+    /// The time of the process's next work.
     var nextTime: HostTime { min(due, port.due, sound?.nextCallTime ?? .never) }
 }

@@ -5,9 +5,9 @@ import EarshotAudioBase
 /// Draws the disturbances of a ``StackSimulation``, and knows their ends.
 struct StackTrouble {
     var random: SeededRandom
-    /// Disturbances so far.
+    /// The number of disturbances so far.
     var count = 0
-    /// The end of the last disturbance.
+    /// The time at which the last disturbance will have ended.
     var end = HostTime(nanoseconds: 0)
     /// The time of the next episode; nil until the members have settled.
     var next: HostTime?
@@ -20,7 +20,7 @@ struct StackTrouble {
         range.lowerBound + (range.upperBound - range.lowerBound) * random.unit()
     }
 
-    /// Returns a random duration, short and long ones being equally likely.
+    /// Returns a random duration in seconds. Short durations are much more likely than long ones.
     mutating func duration(in range: ClosedRange<Double>) -> Double {
         range.lowerBound + (range.upperBound - range.lowerBound) * random.unit() * random.unit() * random.unit()
     }
@@ -66,7 +66,7 @@ extension StackSimulation {
         after(seconds) { [self] in begin(disturbance) }
     }
 
-    /// Allows members not to be settled for this time.
+    /// Allows the members not to agree for this number of seconds, and restarts the wait for their agreement.
     func disturbed(for seconds: Double) {
         trouble.end = max(trouble.end, now.advanced(bySeconds: seconds))
         watch.disturbed()

@@ -12,8 +12,9 @@ struct StackWatch {
     var isCounted = false
     var settlings = 0
     var longestSettling = 0.0
-    /// The number of the last messages.
+    /// The number in the text of the last messages.
     var message = 0
+    /// The wake-ups of each member's threads until the last check, by the member's index.
     var work: [Int: (process: ObjectIdentifier, ticks: Int, turns: Int)] = [:]
 
     mutating func disturbed() {
@@ -24,10 +25,12 @@ struct StackWatch {
 
 /// The checks, twice a second.
 extension StackSimulation {
+    /// The seconds between two checks.
     private static let interval = 0.5
-    /// The seconds after which every member has noticed a loss: more than the silence of a host, and of media.
+    /// The seconds of agreement after which members count as settled: more than a member needs to notice a silent host or silent
+    /// media.
     private static let steadyTime = 6.0
-    /// The maximum wake-ups a second of a session, and of a media thread.
+    /// The maximum wake-ups a second of a session, and then those of a media thread.
     private static let tickLimit = 400
     private static let turnLimit = 6_000
 
@@ -131,7 +134,7 @@ extension StackSimulation {
         for member in members {
             for other in members where other !== member {
                 guard let id = roster.member(with: other.identity.fingerprint)?.id else { continue }
-                // Datagrams may be lost.
+                // Each message is sent four times, because datagrams may be lost.
                 for _ in 0..<4 { member.process?.port.send(text, to: PeerID(id)) }
             }
         }

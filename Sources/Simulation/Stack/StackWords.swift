@@ -3,7 +3,7 @@
 import EarshotMediaTransport
 import EarshotRooms
 
-/// The names for the outcome, without keys, addresses and times.
+/// Returns the log's words for a report to the host's user, without keys, addresses and times.
 func summary(_ notification: RoomHost.Notification) -> String {
     switch notification {
     case .changed(let changes): changes.map(summary).joined(separator: ", ")

@@ -135,7 +135,7 @@ struct AnalyzeCommand: ExampledCommand {
 }
 
 extension TimedSignal {
-    /// Creates the tape of a simulated card at the true rate of its crystal.
+    /// Reads the sound file of a simulated card, with the time at which the file's first frame was at the converter.
     init(_ tape: CallReport.Tape) throws {
         self = try TimedSignal(
             SoundFiles.open(tape.file), firstFrameTime: HostTime(nanoseconds: tape.firstFrameMonotonicNanoseconds))

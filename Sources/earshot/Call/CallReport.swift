@@ -13,7 +13,7 @@ struct CallReport: Codable {
         var inputLatencyMs: Double
         var outputLatencyMs: Double
         var realTimePriority: Int?
-        /// `SCHED_FIFO` and its priority, or the reason for normal scheduling.
+        /// The scheduling of the callback's thread: `SCHED_FIFO` and its priority, or the reason for normal scheduling.
         var scheduling: String
         /// The converters' sample type, such as `int16`.
         var sampleType: String
@@ -23,7 +23,7 @@ struct CallReport: Codable {
         var output: Port?
     }
 
-    /// One direction of the route.
+    /// The input or the output device of the route.
     struct Port: Codable {
         var id: String
         var name: String
@@ -47,13 +47,13 @@ struct CallReport: Codable {
         var seconds: Double?
     }
 
-    /// A file of the simulated card, and the time at which its first frame was at the converter.
+    /// A sound file that the simulated card read or wrote, and the time at which the file's first frame was at the converter.
     struct Tape: Codable {
         var file: String
         var rate: Double
         var firstFrameMonotonicNanoseconds: Int64
         var frames: Int
-        /// The frames of silence that replaced frames for which the disk was too slow.
+        /// The number of frames that are silence in the file because the disk was too slow.
         var lostFrames: Int
     }
 
@@ -62,18 +62,18 @@ struct CallReport: Codable {
         var name: String
         /// The room's id, which stays when hosts change.
         var id: String
-        /// The room's epoch: 1, incremented by each handover to another host.
+        /// The room's epoch: 1 at first, incremented whenever another participant becomes the host.
         var epoch: Int
     }
 
-    /// A remote participant: the negotiated media, and its counts.
+    /// A remote participant: the negotiated media, and the counts of packets and frames.
     struct Peer: Codable {
         var name: String
-        /// The fingerprint of its key; nil for a browser.
+        /// The fingerprint of the participant's key; nil for a browser.
         var key: String?
-        /// The address and port of its sound; nil if none arrived.
+        /// The participant's address and port on the network path that was used last; nil if there never was a path.
         var address: String?
-        /// The seconds from the call's beginning until it left or was given up.
+        /// The seconds from the start of the sound until the participant left or was given up; nil for a participant who stayed.
         var leftAfterSeconds: Double?
         var codec: String
         var rate: Double
@@ -83,18 +83,18 @@ struct CallReport: Codable {
         var sent: Sent
         var received: Received
         var delay: Delay
-        /// The forecast for other depths; nil if too little is known.
+        /// The forecast of glitches for other depths of the jitter buffer; nil if too little is known.
         var forecast: LinkForecast?
         var transport: Transport?
     }
 
     /// The encrypted transport to a remote participant.
     struct Transport: Codable {
-        /// The packets dropped because they were modified or forged.
+        /// The number of packets dropped because they were modified or forged.
         var unauthentic: Int
-        /// The packets dropped because they were repeated.
+        /// The number of packets dropped because they were repeated.
         var replayed: Int
-        /// The changes of the path of sound.
+        /// The number of changes of the network path.
         var moves: Int
     }
 
@@ -102,10 +102,11 @@ struct CallReport: Codable {
         var packets: Int
         var bytes: Int
         var lostBeforeEncoding: Int
-        /// The packets repeated unasked, mostly within others, and those retransmitted on request.
+        /// The number of packets sent again without a request (``repeated``) and on request (``retransmitted``).
         var repeated: Int
         var retransmitted: Int
-        /// The steps down and up the ladder of a slow link, and true if the link is too slow even for the lowest rung.
+        /// The number of steps to lower and to higher bit rates, because of a slow link. ``isLinkTooSlow`` is true if the link is
+        /// too slow even for the lowest bit rate.
         var stepsDown: Int
         var stepsUp: Int
         var isLinkTooSlow: Bool
@@ -120,21 +121,22 @@ struct CallReport: Codable {
         var duplicates: Int
         var reordered: Int
         var corrupt: Int
-        /// The packets rejected because the callback had stopped.
+        /// The number of packets rejected because the callback had stopped.
         var rejected: Int
         var restarts: Int
-        /// The lost packets that were recovered; the needless copies; the requests for packets.
+        /// The number of lost packets that were recovered.
         var recovered: Int
-        /// The recovered packets that were in time for playout.
+        /// The number of recovered packets that were in time for playout.
         var recoveredInTime: Int
+        /// The number of needless copies of packets, and (``nacks``) of requests for lost packets.
         var redundant: Int
         var nacks: Int
         var concealedFrames: Int
         var concealedMs: Double
-        /// The frames by which sound was stretched or shortened inaudibly.
+        /// The number of frames by which sound was stretched or shortened inaudibly.
         var stretchedFrames: Int
         var stretchedMs: Double
-        /// The runs of concealment or skips, each counted once; and their number for each minute of sound.
+        /// The number of runs of concealed or skipped frames, and (``glitchesPerMinute``) their number per minute of sound.
         var glitches: Int
         var glitchesPerMinute: Double
         var skips: Int
@@ -147,7 +149,7 @@ struct CallReport: Codable {
         var mouthToEarEstimateMs: Double?
         var playoutMs: Double
         var depthMs: Double
-        /// The target depth, and the dial that determines it.
+        /// The target depth of the jitter buffer, and (``dial``) the latency profile that the user chose for it.
         var targetDepthMs: Double
         var dial: String
         var roundTripMs: Double?
@@ -161,17 +163,17 @@ struct CallReport: Codable {
         var effects: [String]
         /// The delay that the effects add for remote participants.
         var effectsMs: Double
-        /// The state at the end: `on`, `off` or `left`.
+        /// The state of voice processing at the end of the call: `on`, `off` or `left`.
         var processing: String
-        /// The reason of the state.
+        /// The reason for this state of voice processing.
         var reason: String?
         /// The delay of voice processing at the end.
         var processingMs: Double
-        /// The frames that voice processing returned too late.
+        /// The number of frames that voice processing returned too late.
         var lateFrames: Int
         /// The milliseconds of processor time for 10 ms of sound.
         var costPer10Ms: Double?
-        /// The reduction of the echo; nil without one.
+        /// The reduction of the echo in dB; nil if it was not measured.
         var echoReductionDb: Double?
     }
 
@@ -190,11 +192,11 @@ struct CallReport: Codable {
     }
 
     var earshot = CallReport.version
-    /// The role at the beginning: `host` or `guest`.
+    /// The local participant's role at the beginning of the call: `host` or `guest`.
     var role: String
-    /// The local name.
+    /// The name of the local participant.
     var name: String
-    /// The fingerprint of the local key.
+    /// The fingerprint of the local participant's key.
     var key: String
     var room: Room?
     var seconds: Double
@@ -202,7 +204,7 @@ struct CallReport: Codable {
     var device: Device
     var routeChanges: [RouteChanged]
     var interruptions: [Interrupted]
-    /// The frames without a callback between two routes.
+    /// The number of frames lost while the route changed.
     var routeLostFrames: Int
     /// The state of the microphone: `fine`, `silent`, `digitalSilence` or `clipping`.
     var microphone: String?
@@ -213,7 +215,7 @@ struct CallReport: Codable {
     /// All remote participants, in the order of their arrival.
     var peers: [Peer]
     var callback: Callback
-    /// The callback of the microphone, with `--separate-input`.
+    /// The microphone's own callback, with `--separate-input`; otherwise nil.
     var microphoneCallback: Callback?
     var memoryAnonymousKiB: Int?
 
@@ -221,7 +223,7 @@ struct CallReport: Codable {
 }
 
 extension CallReport.Voice {
-    /// One line; nil if nothing was processed.
+    /// The delays and the echo reduction in one line of text; nil if nothing was processed.
     var summary: String? {
         var parts: [String] = []
         if !effects.isEmpty { parts.append("effects added \(Self.tenths(effectsMs)) ms") }

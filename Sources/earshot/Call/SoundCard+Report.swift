@@ -18,15 +18,15 @@ extension AudioSession {
         }
     }
 
-    /// The interruptions with their lengths, except one that lasts.
+    /// The interruptions so far. An interruption that still lasts has no length.
     var interruptions: [CallReport.Interrupted] {
         var list: [CallReport.Interrupted] = []
         for event in history {
             switch event {
             case .interruptionBegan(let why): list.append(.init(why: why.text, seconds: nil))
             case .interruptionEnded(let why, let seconds):
-                if let at = list.lastIndex(where: { $0.why == why.text && $0.seconds == nil }) {
-                    list[at].seconds = seconds
+                if let index = list.lastIndex(where: { $0.why == why.text && $0.seconds == nil }) {
+                    list[index].seconds = seconds
                 }
             case .routeChanged, .paused: break
             }
@@ -36,7 +36,7 @@ extension AudioSession {
 }
 
 extension CallReport.Device {
-    /// Returns a line about the route, and one for each device with advice.
+    /// Returns a line about the route, followed by a line for each advice about its devices.
     func summary(_ route: AudioRoute) -> String {
         var line =
             "Audio: \(route), \(FileFormatting.kilohertz(rate))"

@@ -8,7 +8,7 @@ import EarshotAudioSession
 import EarshotLiveCall
 import Foundation
 
-/// The sound card of a call, with the files of a simulated one.
+/// The sound card of a call, with the sound files of a simulated card.
 final class SoundCard: LiveCallDevice {
     let calls: CallDeviceSession
     let asked: SystemOptions
@@ -26,13 +26,13 @@ final class SoundCard: LiveCallDevice {
         var error: (any Error)?
     }
 
-    /// The first simulated card that ran: the files have its converters' times.
+    /// The simulated card that the session opened. The times of the sound files are those of the card's converters.
     private struct Simulated {
         let configuration: SimulatedCard.Configuration
         let card: SimulatedCard
     }
 
-    /// The device, which stays while the hardware changes.
+    /// The session's device, which stays the same while the hardware changes.
     var device: any AudioDevice { calls.device }
     /// The session and device of a separate microphone; nil if ``device`` captures.
     var input: (session: AudioSession, device: any AudioDevice)? { calls.input }
@@ -41,7 +41,7 @@ final class SoundCard: LiveCallDevice {
 
     init(_ options: CallOptions) throws {
         asked = options.card.system
-        // The report may be read in another folder.
+        // The paths are absolute, since the report may be read in another folder.
         spokenPath = options.speak.map { URL(fileURLWithPath: $0).path }
         heardPath = options.hear.map { URL(fileURLWithPath: $0).path }
         let system: any AudioSystem
@@ -55,7 +55,7 @@ final class SoundCard: LiveCallDevice {
             if let path = options.speak, let source {
                 feeder = FileFeeder(try SoundFiles.open(path), into: source, sampleRate: rate)
             }
-            // The file has the last call until it is replaced.
+            // An existing file, perhaps of an earlier call, is replaced only with --overwrite.
             if let path = options.hear { try options.existing.check(path) }
             if let path = options.hear { try Failure.creating { try OutputPath.check(path) } }
             var card = SimulatedCard.Configuration(
@@ -70,26 +70,26 @@ final class SoundCard: LiveCallDevice {
             system = try options.card.makeSystem()
         }
         self.feeder = feeder
-        var wanted = try options.card.configuration(
+        var sessionConfiguration = try options.card.configuration(
             inputChannelCount: options.channels,
             outputChannelCount: options.card.device == .simulated ? options.channels : 2, on: system)
-        wanted.preferredBlockFrameCount = options.card.block ?? configuration?.blockFrameCount
-        wanted.preferredSampleRate = options.card.rate ?? configuration?.sampleRate
-        var apart = wanted
+        sessionConfiguration.preferredBlockFrameCount = options.card.block ?? configuration?.blockFrameCount
+        sessionConfiguration.preferredSampleRate = options.card.rate ?? configuration?.sampleRate
+        var microphoneConfiguration = sessionConfiguration
         if options.separateInput {
-            wanted.category = .playback
-            wanted.pausesWhenHeadphonesLeave = false
+            sessionConfiguration.category = .playback
+            sessionConfiguration.pausesWhenHeadphonesLeave = false
         }
         calls = try CallDeviceSession(
-            AudioSession(system, wanted),
+            AudioSession(system, sessionConfiguration),
             input: !options.separateInput
                 ? nil
                 : { device in
-                    apart.category = .record
-                    apart.clientName += "-in"
-                    apart.otherAudio = .mix
-                    apart.preferredSampleRate = device.sampleRate
-                    return AudioSession(system, apart)
+                    microphoneConfiguration.category = .record
+                    microphoneConfiguration.clientName += "-in"
+                    microphoneConfiguration.otherAudio = .mix
+                    microphoneConfiguration.preferredSampleRate = device.sampleRate
+                    return AudioSession(system, microphoneConfiguration)
                 })
         let card = (calls.session.hardware as? SimulatedDevice)?.card
         simulated = card.flatMap { card in configuration.map { Simulated(configuration: $0, card: card) } }
@@ -110,8 +110,8 @@ final class SoundCard: LiveCallDevice {
 
     func update() { calls.update() }
 
-    /// Starts the files' threads, so that the first block finds sound and the last one room. An existing file is overwritten now.
-    /// Later calls do nothing.
+    /// Creates or overwrites the file for the loudspeaker's sound, and starts the threads that read and write the sound files.
+    /// Only the first call has an effect.
     func prepare() throws {
         guard
             preparation.withLock({ preparation in
@@ -150,7 +150,7 @@ final class SoundCard: LiveCallDevice {
 
     // MARK: Reports
 
-    /// The reason that a file cannot be read or written.
+    /// The reason that a sound file cannot be read or written; nil if there is none.
     var error: (any Error)? { preparation.withLock { $0.error } ?? feeder?.error ?? recorder?.error }
 
     private var sessions: [AudioSession] { calls.sessions }

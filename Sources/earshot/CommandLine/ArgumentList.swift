@@ -9,7 +9,8 @@ struct ArgumentList {
     /// - Parameter raw: the arguments after the program's name.
     init(_ raw: [String]) { arguments = Self.joiningNegativeNumbers(raw) }
 
-    /// Writes `--gain -6` as `--gain=-6`, since no option is a number. U+2212, as copied from a page, becomes an ASCII minus.
+    /// Writes `--gain -6` as `--gain=-6`, since no option is a number. A minus sign U+2212, as in text copied from a web page,
+    /// becomes an ASCII minus.
     private static func joiningNegativeNumbers(_ raw: [String]) -> [String] {
         var joined: [String] = []
         var isBehindEnd = false
@@ -38,7 +39,7 @@ struct ArgumentList {
 
     func contains(_ option: String) -> Bool { options.contains(option) }
 
-    /// Returns true if the user gives a value for the long option.
+    /// Returns true if the user gives the long option or its short form.
     func gives(_ option: String) -> Bool {
         options.contains { $0 == "--\(option)" || $0.hasPrefix("--\(option)=") } || hasShortForm(of: option)
     }
@@ -59,7 +60,8 @@ struct ArgumentList {
         return path
     }
 
-    /// Returns the requested help page; nil if none is requested.
+    /// Returns the command path of the requested help page, and true for the short page (`-h`); nil if no help is requested.
+    /// Without arguments, the program's page is requested.
     func helpRequest(in program: CommandInfo) throws(UsageError) -> (path: [String], isShort: Bool)? {
         if arguments.first == "help" {
             let names = Array(options.dropFirst())

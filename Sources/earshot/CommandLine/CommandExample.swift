@@ -4,7 +4,7 @@ import ArgumentParser
 
 /// A command line in the help.
 struct CommandExample {
-    /// An imperative sentence without its full stop.
+    /// The purpose of the example: an imperative sentence without its full stop.
     let purpose: String
     /// The command line as typed.
     let line: String

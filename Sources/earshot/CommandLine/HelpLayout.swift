@@ -6,16 +6,16 @@ struct HelpLayout {
     let hasColour: Bool
 
     private static let labelWidth = 24
-    private static let widest = 100
+    private static let maximumColumns = 100
 
     init(columns: Int, hasColour: Bool) {
-        self.columns = max(30, min(columns, Self.widest))
+        self.columns = max(30, min(columns, Self.maximumColumns))
         self.hasColour = hasColour
     }
 
     func heading(_ title: String) -> String { hasColour ? "\u{1B}[1m\(title):\u{1B}[0m" : "\(title):" }
 
-    /// Returns the command line, with continuation lines below its beginning.
+    /// Returns the usage line of a command. Continuation lines are indented to the column in which the command begins.
     func usage(_ line: String) -> String {
         let lines = wrapped(line, width: columns - 7)
         return heading("Usage") + " " + lines.joined(separator: "\n       ")
@@ -26,7 +26,8 @@ struct HelpLayout {
             separator: "\n")
     }
 
-    /// Returns a heading and a row for each label with its text beside it; below it if the terminal is narrow or the label long.
+    /// Returns a heading and a row for each label. The text is beside its label; below the label if that is long or the terminal
+    /// is narrow.
     func list(_ title: String, _ rows: [(label: String, text: String)]) -> String {
         ([heading(title)] + rows.map(row)).joined(separator: "\n")
     }

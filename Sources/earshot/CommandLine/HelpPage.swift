@@ -66,7 +66,7 @@ struct HelpPage {
 
     private func argumentSections(_ layout: HelpLayout, isShort: Bool) -> [String] {
         let names = Set(command.allArguments.flatMap(\.longNames))
-        // The opposite of a flag is on the same line.
+        // The opposite of a flag, such as --no-adapt, is listed on the flag's own line.
         let arguments = command.allArguments.filter { argument in
             !argument.longNames.contains { $0.hasPrefix("no-") && names.contains(String($0.dropFirst(3))) }
         }
@@ -77,9 +77,9 @@ struct HelpPage {
         } else {
             var titles: [String] = []
             for option in options where !titles.contains(title(of: option)) { titles.append(title(of: option)) }
-            let ends = ["Options": 0, "General": 2]
+            let sectionRanks = ["Options": 0, "General": 2]
             titles = titles.enumerated().sorted { a, b in
-                (ends[a.element] ?? 1, a.offset) < (ends[b.element] ?? 1, b.offset)
+                (sectionRanks[a.element] ?? 1, a.offset) < (sectionRanks[b.element] ?? 1, b.offset)
             }.map(\.element)
             sections += titles.map { name in (name, options.filter { title(of: $0) == name }) }
         }
@@ -95,7 +95,7 @@ struct HelpPage {
 }
 
 extension CommandInfo.Argument {
-    /// `-n, --name <name>`; `--adapt/--no-adapt` for a flag with its opposite.
+    /// Returns the label in the list of arguments: `-n, --name <name>`, or `--adapt/--no-adapt` for a flag with its opposite.
     /// - Parameter all: the long names of all options of the command.
     func label(among all: Set<String>) -> String {
         let value = valueName ?? "value"
@@ -106,7 +106,7 @@ extension CommandInfo.Argument {
         return kind == "option" ? "\(label) <\(value)>" : label
     }
 
-    /// The abstract with the default in brackets.
+    /// The argument's abstract, followed by its default value in brackets.
     var helpText: String {
         let text = longNames.first == "help" ? "Show this help; -h shows the everyday options." : abstract ?? ""
         guard let defaultValue, !defaultValue.isEmpty, !text.contains("[default:") else { return text }

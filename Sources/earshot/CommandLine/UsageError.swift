@@ -56,8 +56,8 @@ struct UsageError: Error {
         return "Unknown option '\(option)'. " + (near.map { "Did you mean '--\($0)'?" } ?? help)
     }
 
-    /// Returns the option that was perhaps meant: with at most two typing errors, one in a short name, or the beginning of a
-    /// name.
+    /// Returns the option that the user perhaps meant: its name begins with `name`, or differs by at most two typing errors (one
+    /// if `name` has fewer than five characters). Returns nil if there is none.
     private static func nearest(_ name: String, _ command: CommandInfo) -> String? {
         let names = command.allArguments.flatMap(\.longNames)
         return nearestNames(name, in: names, count: 1).first {

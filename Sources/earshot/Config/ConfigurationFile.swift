@@ -9,13 +9,13 @@ import Foundation
 struct ConfigurationFile {
     let path: String
     private(set) var values: [ConfigurationKey: String] = [:]
-    /// The content of the file; empty if it is missing.
+    /// The content of the settings file; empty if the file is missing.
     private let text: String
 
     /// `earshot/config.toml` in `$XDG_CONFIG_HOME`, else in `~/.config`.
     static var standardPath: String { UserFolder.configuration + "/earshot/config.toml" }
 
-    /// Reads the file; a missing one has no settings.
+    /// Reads the settings file. A missing file has no settings.
     init(path: String = standardPath) throws {
         self.path = path
         guard access(path, F_OK) == 0 else {
@@ -75,7 +75,7 @@ struct ConfigurationFile {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Replaces the file atomically; a symbolic link stays.
+    /// Replaces the settings file atomically. A symbolic link at its path stays a link.
     private func write(_ text: String) throws {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -98,7 +98,7 @@ struct ConfigurationFile {
         }.joined()
     }
 
-    /// Adds the settings of a command's options to the arguments. The user's options override them.
+    /// Adds to the arguments each setting that is an option of the command, unless the user gave that option.
     static func apply(to arguments: inout ArgumentList, in program: CommandInfo) throws {
         let name = arguments.commandPath(in: program).first
         guard let name, name != "config", name != "completion", !arguments.contains("--no-config") else { return }
@@ -108,7 +108,7 @@ struct ConfigurationFile {
     func apply(to arguments: inout ArgumentList, in program: CommandInfo) {
         let path = arguments.commandPath(in: program)
         let command = path.reduce(program) { $0.subcommand($1) ?? $0 }
-        // The settings' microphone and speaker belong to the settings' device.
+        // The microphone and speaker of the settings file belong to the device of the settings file.
         let isOtherDevice = arguments.gives("device")
         let options = ConfigurationKey.allCases.compactMap { key -> String? in
             guard let value = values[key], command.takes(key.rawValue), !arguments.gives(key.rawValue) else {

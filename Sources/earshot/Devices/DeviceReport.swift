@@ -42,7 +42,7 @@ struct DeviceReport: Codable {
     struct System: Codable {
         var system: String
         var isRunning: Bool
-        /// The reason that it does not run.
+        /// The reason that the sound system does not run; nil if it runs.
         var reason: String?
         var devices: [Device]
     }
@@ -55,7 +55,7 @@ struct DeviceReport: Codable {
         /// The event: `running`, `gone`, `added`, `removed`, `changed`, `defaultInput`, `defaultOutput`.
         var event: String
         var device: Device?
-        /// The reason that it was removed.
+        /// The reason that the sound system is gone; nil for all other events.
         var reason: String?
     }
 

@@ -6,14 +6,14 @@ import EarshotAudioDevices
 struct DeviceTable {
     let text: String
 
-    private static let heads = ["NAME", "KIND", "IN", "OUT", "RATE", "BLOCKS", "DELAY"]
+    private static let columnTitles = ["NAME", "KIND", "IN", "OUT", "RATE", "BLOCKS", "DELAY"]
 
     init(_ listings: [DeviceListing], hasColour: Bool) {
         func coloured(_ text: String, _ code: Int) -> String { hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
-        let shown = listings.filter { !$0.devices.isEmpty }
-        let rows = shown.flatMap(\.devices).map(Self.cells)
-        let widths = Self.heads.indices.map { column in
-            (rows.map { $0[column].count } + [Self.heads[column].count]).max() ?? 0
+        let shownListings = listings.filter { !$0.devices.isEmpty }
+        let rows = shownListings.flatMap(\.devices).map(Self.cells)
+        let widths = Self.columnTitles.indices.map { column in
+            (rows.map { $0[column].count } + [Self.columnTitles[column].count]).max() ?? 0
         }
         func line(_ cells: [String]) -> String {
             var line = zip(cells, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
@@ -22,20 +22,20 @@ struct DeviceTable {
             return "  " + line
         }
         var lines: [String] = []
-        for listing in shown {
+        for listing in shownListings {
             if !lines.isEmpty { lines.append("") }
             lines.append(coloured("\(listing.backend)", 1))
-            lines.append(coloured(line(Self.heads), 2))
+            lines.append(coloured(line(Self.columnTitles), 2))
             for device in listing.devices {
                 lines.append(line(Self.cells(device)).replacing("●", with: coloured("●", 32)))
                 let id = TerminalText.sanitized(device.id)
                 if id != DeviceFormatting.name(device) { lines.append(coloured("    \(id)", 2)) }
             }
         }
-        let all = shown.flatMap(\.devices)
+        let all = shownListings.flatMap(\.devices)
         var notes = all.compactMap(DeviceFormatting.advice).map { coloured($0, 33) }
         if all.contains(where: { $0.isDefaultInput || $0.isDefaultOutput }) {
-            let first = shown.count > 1 ? ", and \(shown[0].backend) where no --device is" : ""
+            let first = shownListings.count > 1 ? ", and \(shownListings[0].backend) where no --device is" : ""
             notes.append("● is the default microphone or speaker\(first).")
         }
         let missing = [("microphone", AudioDirection.input), ("loudspeaker", .output)].filter { side in

@@ -7,7 +7,7 @@ import Synchronization
 
 /// Prints devices that come, go and change, until Ctrl-C, the key q, or until standard output is closed.
 struct DeviceWatch {
-    /// An event with its time.
+    /// A change of a sound system's state, or of one of its devices.
     private enum News {
         case state(AudioDeviceError?)
         case change(AudioDeviceChange)
@@ -29,7 +29,7 @@ struct DeviceWatch {
     func run() throws {
         let keys = Terminal.isInteractive && !isJSON ? Keys() : nil
         let inbox = Inbox()
-        // Before the first list, so that no change is missed; changes that the list contains are left out.
+        // Listening begins before the first list, so that no change is missed. Changes that the list contains are not printed.
         let listeners = systems.map { system in
             let (backend, changes) = (system.backend, system.changes())
             return Task { for await change in changes { inbox.news.withLock { $0.append((backend, change)) } } }
@@ -61,7 +61,7 @@ struct DeviceWatch {
         try EndReason.interrupted.throwUnlessSuccessful(endsByInterrupt: true)
     }
 
-    /// Prints a list: a table as text, or an `added` event for each device in JSON.
+    /// Prints all devices: as a table, or in JSON as one event for each sound system, device and default device.
     private func begin(_ listings: [DeviceListing], hint: String?) throws {
         guard isJSON else {
             try Terminal.output(DeviceTable(listings, hasColour: hasColour).text)
@@ -132,7 +132,7 @@ struct DeviceWatch {
 }
 
 extension DeviceWatch {
-    /// The devices of a sound system that were printed.
+    /// The state and the devices of a sound system as last printed.
     private struct Known {
         private var devices: [String: AudioDeviceDescription]
         private var defaultInput: String?
@@ -146,7 +146,7 @@ extension DeviceWatch {
             failure = listing.failure
         }
 
-        /// Applies a change. Returns true if it is new.
+        /// Applies a change of the devices. Returns true if the change is new.
         mutating func take(_ change: AudioDeviceChange) -> Bool {
             switch change {
             case .added(let device), .changed(let device):
@@ -163,7 +163,7 @@ extension DeviceWatch {
             }
         }
 
-        /// Applies a failure of the system. Returns true if it began or ended.
+        /// Applies the state of the sound system: its failure, or nil if it runs. Returns true if a failure began or ended.
         mutating func take(_ failure: AudioDeviceError?) -> Bool {
             defer { self.failure = failure }
             return (self.failure == nil) != (failure == nil)

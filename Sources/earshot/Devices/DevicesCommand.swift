@@ -47,7 +47,7 @@ struct DevicesCommand: ExampledCommand {
         }
     }
 
-    /// Opens the systems; `--jack-server` alone selects JACK.
+    /// Opens the requested sound system, otherwise every system that can be opened. `--jack-server` alone requests JACK.
     private func openSystems() throws -> [any AudioSystem] {
         if let backend = device ?? (jackServer == nil ? nil : .jack) {
             return [try AudioSystems.make(backend, server: backend == .jack ? jackServer : nil)]

@@ -46,9 +46,9 @@ struct EffectsCommand: ExampledCommand {
     }
 
     private func find(_ name: String, among units: [UnitDescription]) throws -> UnitDescription {
-        let wanted = name.lowercased()
+        let lowercasedName = name.lowercased()
         if let unit = units.first(where: {
-            $0.component.subtype?.lowercased() == wanted || $0.name.lowercased() == wanted
+            $0.component.subtype?.lowercased() == lowercasedName || $0.name.lowercased() == lowercasedName
         }) {
             return unit
         }

@@ -8,19 +8,19 @@ struct EffectsReport: Codable {
     struct Parameter: Codable {
         var identifier: String
         var name: String
-        /// The symbol after a value; empty if there is none.
+        /// The symbol of the unit of measurement, such as `dB`; empty if there is none.
         var unit: String
         var minimum: Float
         var maximum: Float
         var `default`: Float
-        /// The names of the values 0, 1, 2 and so on.
+        /// The names of the values 0, 1, 2 and so on; nil if the parameter is not a choice.
         var choices: [String]?
-        /// True if it is a switch.
+        /// True if the parameter is a switch.
         var isToggle: Bool
     }
     struct Preset: Codable {
         var name: String
-        /// The values by identifier; others have their defaults.
+        /// The values of parameters by identifier. All other parameters have their default values.
         var values: [String: Float]
     }
     struct Unit: Codable {

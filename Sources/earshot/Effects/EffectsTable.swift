@@ -2,7 +2,7 @@
 
 import EarshotAudioDSP
 
-/// Units as text: a line for each, or one with all its parameters.
+/// Formats effect units as text: one line for each unit, or one unit with all its parameters and presets.
 struct EffectsTable {
     private let hasColour: Bool
 
@@ -12,7 +12,7 @@ struct EffectsTable {
         hasColour ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 
-    /// Returns a line for each unit: its name in graph files, and its effect.
+    /// Returns a table with one line for each unit, and a second table of the plug-ins unless `plugIns` is nil.
     func list(_ units: [UnitDescription], plugIns: [UnitDescription]?) -> String {
         let own = rows(units.map { [$0.component.subtype ?? "", $0.summary] }, heads: ["UNIT", "WHAT IT DOES"])
         guard let plugIns else { return own.joined(separator: "\n") + "\n" }
@@ -23,7 +23,7 @@ struct EffectsTable {
         return (own + [""] + others).joined(separator: "\n") + "\n"
     }
 
-    /// Returns everything about one unit.
+    /// Returns a unit's description, parameters and presets as text.
     func details(_ unit: UnitDescription) -> String {
         var lines = [
             coloured(TerminalText.sanitized(unit.name), 1) + ": " + Self.source(unit),
@@ -57,7 +57,7 @@ struct EffectsTable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns the name in a graph file.
+    /// Returns the fields that name a unit in a graph file.
     private static func source(_ unit: UnitDescription) -> String {
         let subtype = TerminalText.sanitized(unit.component.subtype ?? "")
         return unit.component.manufacturer == "earshot"
@@ -66,7 +66,7 @@ struct EffectsTable {
 
     private func rows(_ rows: [[String]], heads: [String]) -> [String] {
         let rows = rows.map { $0.map(TerminalText.sanitized) }
-        // One long name must not move the next columns off the screen.
+        // A longer cell does not widen its column, so that one long name does not move the next columns off the screen.
         let limit = 40
         let widths = heads.indices.map { column in
             rows.map { $0[column].count }.filter { $0 <= limit }.reduce(heads[column].count) { max($0, $1) }

@@ -8,7 +8,7 @@ protocol AdvisedError: Error, CustomStringConvertible {
 
 /// The text of an error for the user. Libraries say what happened; the program adds what to do.
 enum ErrorText {
-    /// Returns 'what happened. What to do.'
+    /// Returns the error's description and its advice: 'what happened. What to do.'
     static func text(_ error: any Error) -> String {
         if let failure = error as? Failure { return failure.line }
         return join("\(error)", (error as? any AdvisedError)?.advice)
@@ -19,7 +19,7 @@ enum ErrorText {
         return description + (description.last.map { ".?!".contains($0) } == true ? " " : ". ") + advice
     }
 
-    /// Returns 'Did you mean …?' and what lists all names; the latter alone if no name is near.
+    /// Returns 'Did you mean …?' with the similar names, then `otherwise`. Returns only `otherwise` if no name is similar.
     static func suggestion(_ near: [String], otherwise: String) -> String {
         guard !near.isEmpty else { return otherwise }
         let names = near.map { "'\($0)'" }.joined(separator: near.count == 2 ? " or " : ", ")

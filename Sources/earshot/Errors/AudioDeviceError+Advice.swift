@@ -42,7 +42,7 @@ extension AudioDeviceError: AdvisedError {
 }
 
 extension Interruption {
-    /// The description with advice.
+    /// The interruption's description, with advice if the device was taken or failed.
     var text: String {
         switch self {
         case .deviceTaken(let error), .deviceFailed(let error): ErrorText.text(error)
@@ -52,7 +52,7 @@ extension Interruption {
 }
 
 extension AudioSessionEvent {
-    /// The description with advice.
+    /// The event's description; for an interruption with advice.
     var text: String {
         if case .interruptionBegan(let why) = self { "sound interrupted: \(why.text)" } else { description }
     }

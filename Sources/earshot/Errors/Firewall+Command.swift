@@ -12,7 +12,7 @@ extension Firewall {
         case .firewalld:
             return "sudo firewall-cmd " + transports.map { "--add-port=\(port)/\($0)" }.joined(separator: " ")
         case .nftables(let chains):
-            // At the front: a rule after one that drops everything has no effect.
+            // `insert` puts the rule at the front of its chain, since a rule after one that drops everything has no effect.
             return chains.map { chain in
                 commands(transports) {
                     "sudo nft insert rule \(chain.family) \(chain.table) \(chain.name) \($0) dport \(port) accept"

@@ -49,7 +49,7 @@ extension DiscoveryError: AdvisedError {
 }
 
 extension RoomAdvertiser.State {
-    /// The description with advice.
+    /// The state's description; with advice if the room cannot be announced.
     var text: String {
         if case .unavailable(let error) = self { ErrorText.text(error) } else { description }
     }

@@ -3,8 +3,9 @@
 import EarshotAudioDevices
 
 extension RealTimeScheduling {
-    /// Returns a line about the scheduling of a callback's thread; without real time it has the reason and advice.
-    /// - Parameter granted: its SCHED_FIFO priority.
+    /// Returns a line about the scheduling of a callback's thread. For a thread without real-time priority, the line says why and
+    /// what to do.
+    /// - Parameter granted: the thread's SCHED_FIFO priority; nil without real-time priority.
     func describe(granted: Int?) -> String {
         ErrorText.join(description(granted: granted), granted == nil ? obstacle()?.advice : nil)
     }
@@ -25,11 +26,12 @@ extension RealTimeScheduling.Obstacle {
             "Add this user to the group \(grant.group) (sudo usermod -aG \(grant.group) $USER), for which \(grant.file) "
                 + "allows it, and log in again."
         case .limit(_, .disabledFile(let file)):
-            "Rename \(file) to end in .conf (sudo dpkg-reconfigure -p high jackd2), \(Self.join)"
-        case .limit(_, .newFile): "Add '@audio - rtprio 95' to /etc/security/limits.d/audio.conf, \(Self.join)"
+            "Rename \(file) to end in .conf (sudo dpkg-reconfigure -p high jackd2), \(Self.joinAudioGroup)"
+        case .limit(_, .newFile):
+            "Add '@audio - rtprio 95' to /etc/security/limits.d/audio.conf, \(Self.joinAudioGroup)"
         }
     }
 
-    private static let join =
+    private static let joinAudioGroup =
         "add this user to the group audio (sudo usermod -aG audio $USER), and log in again."
 }

@@ -32,7 +32,7 @@ extension RoomError: AdvisedError {
         }
     }
 
-    /// Returns the text about a guest for the user at the host, with advice; nil if the host need not know.
+    /// Returns the sentence about a refused guest for the host's user, with advice; nil if the user need not know of the refusal.
     func hostSentence(about guest: String) -> String? {
         hostDescription(about: guest).map { ErrorText.join($0, hostAdvice) }
     }

@@ -65,20 +65,20 @@ struct ForecastCommand: ExampledCommand {
         }
     }
 
-    /// The presets, and the requested dial if it is none of them.
+    /// The preset dials, and the requested dial if it is not a preset, in ascending order.
     private var dials: [LatencyProfile] {
         let presets = LatencyProfile.presets.map(\.profile)
         return (presets.contains(coding.dial) ? presets : presets + [coding.dial]).sorted { $0.position < $1.position }
     }
 
-    /// Joins the room, muted.
+    /// Joins the room as a silent guest.
     private func enter() throws -> ForecastRunner {
         let keys = Terminal.isInteractive ? Keys() : nil
         var entrance = entrance
         entrance.purpose = entrance.purpose ?? "to measure the way, without sound"
         var options = try CallOptions.parse(["--device", "simulated"])
         options.coding = coding
-        // The dial that waits longest loses no packet that another one would have had.
+        // The dial with the longest jitter buffer loses no packet that would be in time with another dial.
         options.coding.dial = .listen
         let guest = try GuestCall(entrance, to: room, as: own, port: port, options, keys: keys, isSilent: true)
         return ForecastRunner(

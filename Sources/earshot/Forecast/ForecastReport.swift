@@ -6,12 +6,12 @@ import EarshotPlayout
 import EarshotRooms
 import Foundation
 
-/// The report of `forecast`: for each participant the link from it, and the effect of each dial.
+/// The report of `forecast`: the link from each participant, and the effect of each dial on that link.
 struct ForecastReport: Encodable {
     /// A remote participant.
     struct Peer: Encodable {
         var name: String
-        /// The fingerprint of its key; nil for a browser.
+        /// The fingerprint of the participant's key; nil for a browser.
         var key: String?
         var codec: String
         var rate: Double
@@ -19,7 +19,8 @@ struct ForecastReport: Encodable {
         var packetMs: Double
         var packets: Int
         var lost: Int
-        /// Its packet and codec, and half the round trip: the delay without playout and the local sound card.
+        /// The delay from the participant without jitter buffer and local sound card: packet, codec and half the round trip. It
+        /// is nil while the round trip is unknown.
         var wayMs: Double?
         var roundTripMs: Double?
         var driftPPM: Double
@@ -29,9 +30,9 @@ struct ForecastReport: Encodable {
     var earshot = CallReport.version
     var room: String
     var peers: [Peer]
-    /// The room's name as the user typed it.
+    /// The room as the user typed it; the room's name if the user chose from a list.
     private let asked: String
-    /// The seconds of observation.
+    /// The seconds from the arrival of the first sound to the end of the measurement.
     private let seconds: Double
 
     private enum CodingKeys: CodingKey { case earshot, room, peers }
@@ -52,13 +53,16 @@ struct ForecastReport: Encodable {
         peers.map { $0.text(after: seconds) + "\n" }.joined() + advice(dials)
     }
 
-    /// Returns the command to type next: the fastest dial with at most one glitch a minute from every participant.
+    /// Returns the command to type next, with the fastest dial that has at most one glitch per minute from every participant. If
+    /// there is no such dial, returns advice to improve the network or to measure longer.
     private func advice(_ dials: [LatencyProfile]) -> String {
-        let good = dials.indices.first { at in peers.allSatisfy { $0.forecast.dials[at].glitchesPerMinute <= 1 } }
-        let dial = good ?? dials.count - 1
+        let goodIndex = dials.indices.first { index in
+            peers.allSatisfy { $0.forecast.dials[index].glitchesPerMinute <= 1 }
+        }
+        let dial = goodIndex ?? dials.count - 1
         let command = "earshot join \(HostCommand.quoted(asked)) --dial \(dials[dial])"
-        if good != nil { return "Shortest delay with at most one glitch per minute: \(command)\n" }
-        // A rare event is estimated cautiously; the truth is probably better.
+        if goodIndex != nil { return "Shortest delay with at most one glitch per minute: \(command)\n" }
+        // If no glitch was seen, the rate is a cautious estimate, which a longer measurement may lower.
         let isSeen = peers.contains { $0.forecast.dials[dial].basis == .seen }
         return isSeen || seconds >= 600
             ? "No dial gives less than one glitch per minute here. Try a cable, another Wi-Fi channel, or fewer programs on the "
@@ -69,7 +73,7 @@ struct ForecastReport: Encodable {
 }
 
 extension ForecastReport.Peer {
-    /// - Returns: nil if too little is known.
+    /// - Returns: nil if the link was observed for less than a second.
     fileprivate init?(_ member: Participant, _ statistics: CallStatistics, _ dials: [LatencyProfile]) {
         guard let forecast = LinkForecast(statistics.forecast, dials: dials) else { return nil }
         let (configuration, rtp) = (statistics.configuration, statistics.media.rtp)
@@ -83,7 +87,7 @@ extension ForecastReport.Peer {
             roundTripMs: rtp.roundTrip.map { $0 * 1e3 }, driftPPM: statistics.playout.driftPPM, forecast: forecast)
     }
 
-    /// Returns a few lines and a table.
+    /// Returns the measurement of the participant's link as a few lines and a table of the dials.
     fileprivate func text(after seconds: Double) -> String {
         let share = Double(lost) / Double(max(1, packets + lost)) * 100
         let name = TerminalText.sanitized(name)

@@ -7,20 +7,20 @@ import EarshotPlayout
 import EarshotRooms
 import Foundation
 
-/// Stays in a room as a silent guest until the links from the others are known.
+/// Stays in a room as a silent guest, and measures the links from the participants.
 final class ForecastRunner {
     private let presenter: RoomPresenter
     private let seconds: Double
     private let dials: [LatencyProfile]
-    /// The room's name as the user typed it.
+    /// The room as the user typed it; the room's name if the user chose from a list.
     private let room: String
     private let keys: Keys?
     private var hasQuit = false
     private var latest: [MemberID: (participant: Participant, statistics: CallStatistics)] = [:]
     private let began = HostTime.now()
-    /// The arrival of the first sound.
-    private var heard: HostTime?
-    private var shown = -1
+    /// The time at which the first sound arrived; nil before.
+    private var firstSoundTime: HostTime?
+    private var lastShownSecond = -1
     /// The seconds within which the first sound must arrive.
     private static let firstSoundLimit = 10.0
 
@@ -32,7 +32,7 @@ final class ForecastRunner {
         (self.seconds, self.dials, self.room) = (seconds, dials, room)
     }
 
-    /// Measures until there is enough, all others have left, or the user ends it.
+    /// Measures until the requested duration has passed, the call has ended, or the user quits.
     func run() throws -> ForecastReport {
         defer { leave() }
         while try !isDone() {
@@ -44,7 +44,7 @@ final class ForecastRunner {
         Terminal.live("")
         let report = ForecastReport(
             call.snapshot.room?.name.text ?? room, asked: room,
-            seconds: heard.map { HostTime.now().seconds(since: $0) } ?? 0,
+            seconds: firstSoundTime.map { HostTime.now().seconds(since: $0) } ?? 0,
             latest.sorted { $0.key < $1.key }.map(\.value),
             dials: dials)
         guard report.peers.isEmpty else { return report }
@@ -58,7 +58,7 @@ final class ForecastRunner {
         switch keys.next(within: 0.05).flatMap(CommonKeys.action) {
         case .quit: hasQuit = true
         case .help: Terminal.say(CommonKeys.help)
-        case .status: shown = -1
+        case .status: lastShownSecond = -1
         case nil: break
         }
     }
@@ -67,7 +67,7 @@ final class ForecastRunner {
         let levels = call.levels
         for participant in call.snapshot.participants {
             guard let statistics = levels.participants[participant.id], statistics.playout.isStarted else { continue }
-            heard = heard ?? .now()
+            firstSoundTime = firstSoundTime ?? .now()
             latest[participant.id] = (participant, statistics)
         }
     }
@@ -77,7 +77,7 @@ final class ForecastRunner {
         let snapshot = call.snapshot
         if case .codec(let error)? = snapshot.ending { throw Failure(error) }
         let now = HostTime.now()
-        guard let heard else {
+        guard let firstSoundTime else {
             switch snapshot.ending {
             case .alone, .lastParticipantLost: return true
             case let ending?: throw Failure(ending)
@@ -91,17 +91,17 @@ final class ForecastRunner {
                 status: Failure.unavailable)
         }
         if snapshot.ending != nil { return true }
-        let elapsed = now.seconds(since: heard)
-        // Prints the known values once a second.
-        let known = latest.values.map(\.statistics.forecast.observedSeconds).max() ?? 0
-        return known >= seconds - 0.05 || elapsed >= seconds + 2
+        let elapsed = now.seconds(since: firstSoundTime)
+        // The observed seconds may lag behind the elapsed seconds, so the measurement ends up to 2 s late.
+        let observedSeconds = latest.values.map(\.statistics.forecast.observedSeconds).max() ?? 0
+        return observedSeconds >= seconds - 0.05 || elapsed >= seconds + 2
     }
 
     private func show() {
-        guard let heard else { return Terminal.live("waiting for sound") }
-        let elapsed = min(Int(seconds), Int(HostTime.now().seconds(since: heard)))
-        guard elapsed > shown else { return }
-        shown = elapsed
+        guard let firstSoundTime else { return Terminal.live("waiting for sound") }
+        let elapsed = min(Int(seconds), Int(HostTime.now().seconds(since: firstSoundTime)))
+        guard elapsed > lastShownSecond else { return }
+        lastShownSecond = elapsed
         if Terminal.isInteractive {
             let count = latest.values.map(\.statistics.playout.packets).reduce(0, +)
             Terminal.live("measuring, \(elapsed) of \(Int(seconds)) s, \(count) packets; q quits")

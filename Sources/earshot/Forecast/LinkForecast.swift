@@ -4,15 +4,15 @@ import EarshotPlayout
 
 /// The effect of each dial, and of each depth of the jitter buffer, on one link.
 struct LinkForecast: Codable {
-    /// A depth and its effect.
+    /// A depth of the jitter buffer and its effect.
     struct Row: Codable {
-        /// The dial that would keep it; nil if it is only a depth.
+        /// The dial that would lead to this depth; nil for a row of ``LinkForecast/depths``.
         var dial: String?
-        /// The wait beyond the earliest packet: the delay that it adds.
+        /// The depth in milliseconds: the delay that the buffer adds to the earliest packets.
         var depthMs: Double
-        /// The rate, or its upper bound.
+        /// The predicted rate of glitches; for the basis `fewerThan`, an upper bound of the rate.
         var glitchesPerMinute: Double
-        /// The basis of the rate.
+        /// The basis of ``glitchesPerMinute``.
         var basis: Basis
         /// The observed share of packets that would be too late.
         var lateShare: Double
@@ -28,21 +28,21 @@ struct LinkForecast: Codable {
     var dials: [Row]
     var depths: [Row]
 
-    /// - Returns: nil if too little is known.
+    /// - Returns: nil if the link was observed for less than a second.
     init?(_ forecast: PlayoutForecast, dials: [LatencyProfile] = LatencyProfile.presets.map(\.profile)) {
         guard forecast.observedSeconds >= 1 else { return nil }
         observedSeconds = (forecast.observedSeconds * 10).rounded() / 10
         packets = Int(forecast.packetCount.rounded())
         let rates = forecast.glitchRates
-        let known = forecast.knownDepths
+        let knownDepths = forecast.knownDepths
         func row(_ dial: LatencyProfile?, _ depth: Double) -> Row {
-            let rate = rates[known.lastIndex { $0 <= depth + 1e-9 } ?? 0]
+            let rate = rates[knownDepths.lastIndex { $0 <= depth + 1e-9 } ?? 0]
             return Row(
                 dial: dial?.description, depthMs: (depth * 1e5).rounded() / 1e2, glitchesPerMinute: rate.perMinute,
                 basis: Basis(rate), lateShare: forecast.lateShare(atDepth: depth))
         }
         self.dials = dials.map { row($0, forecast.depth(for: $0)) }
-        depths = known.map { row(nil, $0) }
+        depths = knownDepths.map { row(nil, $0) }
     }
 }
 
@@ -70,21 +70,22 @@ extension LinkForecast.Row {
 }
 
 extension LinkForecast {
-    /// Returns the rates of depths as text: `0.3 at 8 ms, 0.01 at 12 ms`.
+    /// Returns the predicted glitch rates of depths as text: `0.3 at 8 ms, 0.01 at 12 ms`.
     private static func words(_ rows: [Row]) -> String {
         rows.map { "\($0.rate) at \($0.depthWords)" }.joined(separator: ", ")
     }
 
-    /// Returns the rates around a depth in milliseconds: the one below, its own, and two above.
+    /// Returns as text the predicted glitch rates of four known depths: the last one up to `depthMs`, one before and two after.
     func words(around depthMs: Double) -> String {
-        let own = depths.lastIndex { $0.depthMs <= depthMs } ?? 0
-        return Self.words(Array(depths[max(0, own - 1)...min(depths.count - 1, own + 2)]))
+        let ownIndex = depths.lastIndex { $0.depthMs <= depthMs } ?? 0
+        return Self.words(Array(depths[max(0, ownIndex - 1)...min(depths.count - 1, ownIndex + 2)]))
     }
 
-    /// The rates from the last hopeless depth to the first with an upper bound only; at most eight.
+    /// The predicted glitch rates as text, for at most eight depths: from the last depth with more than 300 glitches per minute
+    /// to the first depth whose rate is only an upper bound.
     var words: String {
-        let hopeless = depths.lastIndex { $0.glitchesPerMinute > 300 } ?? 0
-        let bound = depths[hopeless...].firstIndex { $0.basis == .fewerThan } ?? depths.count - 1
-        return Self.words(Array(depths[hopeless...bound].prefix(8)))
+        let hopelessIndex = depths.lastIndex { $0.glitchesPerMinute > 300 } ?? 0
+        let boundIndex = depths[hopelessIndex...].firstIndex { $0.basis == .fewerThan } ?? depths.count - 1
+        return Self.words(Array(depths[hopelessIndex...boundIndex].prefix(8)))
     }
 }

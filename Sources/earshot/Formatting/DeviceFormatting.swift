@@ -40,8 +40,8 @@ enum DeviceFormatting {
     static func advice(_ device: AudioDeviceDescription) -> String? {
         guard device.transport == .bluetooth, device.form != .monitor else { return nil }
         let delay = [device.inputLatency, device.outputLatency].compactMap { $0 }.filter { (0...10).contains($0) }.max()
-        let said = delay.map { " (\(Int(($0 * 1e3).rounded())) ms by its own account)" } ?? ""
-        let delays = "it delays sound by 100 to 300 ms\(said)"
+        let statedDelay = delay.map { " (\(Int(($0 * 1e3).rounded())) ms by its own account)" } ?? ""
+        let delays = "it delays sound by 100 to 300 ms\(statedDelay)"
         return "\(name(device)) is a Bluetooth device: \(delays). Use a cable for singing."
     }
 

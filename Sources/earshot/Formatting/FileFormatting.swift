@@ -19,7 +19,7 @@ enum FileFormatting {
         return "\(kilohertz(rate)), \(words)"
     }
 
-    /// Returns a rate with five digits, so that 11.025 kHz is exact.
+    /// Returns a sample rate in kilohertz with five significant digits, so that 11.025 kHz is exact.
     static func kilohertz(_ rate: Double) -> String { String(format: "%.5g kHz", rate / 1e3) }
 
     /// Returns a size in decimal units, as disks have.
@@ -33,6 +33,6 @@ enum FileFormatting {
         return unit == 0 ? "\(bytes) bytes" : "\(decimal(value)) \(units[unit])"
     }
 
-    /// Returns a number with four digits: 44.1, 22.05 and 128 are exact.
+    /// Returns a number with four significant digits, such as 22.05; a number of 1000 or more without a fraction.
     static func decimal(_ value: Double) -> String { String(format: abs(value) < 1_000 ? "%.4g" : "%.0f", value) }
 }

@@ -2,9 +2,9 @@
 
 import EarshotNearby
 
-/// The sentences about firewalls: the port, the protocol, and the command that opens it.
+/// The sentences about firewalls. They name the port, the protocol and the command that opens the port.
 enum FirewallWords {
-    /// Returns the sentence at a host's start; nil if guests can connect as far as known.
+    /// Returns the sentence to print when a host starts; nil if no firewall was found, or if the firewall lets guests in.
     static func atStart(_ firewall: Firewall?, port: UInt16) -> String? {
         guard let firewall else { return nil }
         let closed = Firewall.TransportProtocol.allCases.filter { firewall.isOpen(port, $0) == false }
@@ -20,7 +20,7 @@ enum FirewallWords {
             + firewall.command(opening: port, unknown)
     }
 
-    /// Returns the sentence for missing media while signalling works.
+    /// Returns the sentence for a participant whose room connection works, but whose sound does not arrive.
     /// - Parameters:
     ///   - port: the local port.
     ///   - farPort: the remote port; 0 if unknown.

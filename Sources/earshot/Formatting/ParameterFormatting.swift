@@ -3,9 +3,9 @@
 import EarshotAudioDSP
 import Foundation
 
-/// A unit's parameter as text.
+/// Formats the parameters of effect units as text.
 enum ParameterFormatting {
-    /// Returns the range: `−24 to 24 dB`, `peak, low-shelf or notch`, `true or false`.
+    /// Returns the allowed values: `−24 to 24 dB`, `peak, low-shelf or notch`, `true or false`.
     static func range(_ parameter: UnitParameter) -> String {
         switch parameter.unit {
         case .choice(let names): return list(names)
@@ -26,7 +26,7 @@ enum ParameterFormatting {
         }
     }
 
-    /// Returns a number with six digits, without trailing zeros or a power of ten.
+    /// Returns a number with six significant digits; a whole number below a billion with all its digits.
     static func number(_ value: Float) -> String {
         if value == value.rounded(), abs(value) < 1e9 { return String(format: "%.0f", value) }
         return String(format: "%.6g", value)

@@ -3,7 +3,8 @@
 import EarshotCall
 
 extension RateState {
-    /// One line with the rate of a slow link, what is sent, and advice; nil if the link is fast enough.
+    /// One line with the bit rate of a slow link, the codec and bit rate sent over the link, and advice; nil if the link is fast
+    /// enough.
     var summary: String? {
         guard index > 0 || isTooSlow else { return nil }
         let carries = linkBitRate.map { "carries about \(Self.kilobits($0)) kb/s" } ?? "is slow"

@@ -22,13 +22,13 @@ enum TerminalText {
         return String(result)
     }
 
-    /// Sanitizes each line, and keeps the line breaks.
+    /// Returns the text with each line sanitized; the line breaks stay.
     static func sanitizedLines(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { sanitized(String($0)) }
             .joined(separator: "\n")
     }
 
-    /// Sanitizes at most 300 characters, with spaces for line breaks.
+    /// Returns the first 300 characters, sanitized and with spaces for line breaks; `…` follows if the text is longer.
     static func sanitizedLine(_ text: String) -> String {
         let flat = String(text.prefix(300).map { $0.isNewline ? " " : $0 })
         return sanitized(flat) + (text.count > 300 ? "…" : "")

@@ -14,11 +14,11 @@ struct GraphBuilder {
     struct Source {
         var node: String
         var path: String
-        /// The format of the file.
+        /// The format of the sound file.
         var format: AudioFormat
-        /// The length of the file.
+        /// The length of the sound file in seconds.
         var seconds: Double
-        /// The seconds at which it begins and ends; the end is nil if it loops.
+        /// The seconds of the rendering at which the sound begins (``start``) and ends (``end``, nil if the sound loops).
         var start: Double
         var end: Double?
         var player: AudioPlayerNode
@@ -29,20 +29,20 @@ struct GraphBuilder {
     let format: AudioFormat
     private(set) var sources: [Source] = []
     private(set) var units: [AudioUnitEffect] = []
-    /// True if a part of the graph never becomes silent.
+    /// True if a player of the graph loops, or if the graph has a generator: then the graph never becomes silent.
     let isEndless: Bool
     private var nodes: [String: AudioNode] = [:]
     private let file: GraphFile
 
     /// - Parameters:
     ///   - inputs: the sound files for players that name an input.
-    ///   - rate: the output's rate in hertz; nil for the file's, or the highest of its sound files.
+    ///   - rate: the output's sample rate in hertz; nil for the graph file's or, if it has none, the highest of the players.
     ///   - isDrawing: true if nothing is rendered, so that inputs may be missing.
     init(_ file: GraphFile, inputs: [String], rate: Double?, isDrawing: Bool = false) throws {
         self.file = file
         let files = try Self.open(file, inputs, isDrawing: isDrawing)
-        let highest = files.values.map { $0.player.rate ?? $0.format.sampleRate }.max()
-        format = AudioFormat(sampleRate: rate ?? file.rate ?? highest ?? 48_000, channelCount: file.channels)
+        let highestRate = files.values.map { $0.player.rate ?? $0.format.sampleRate }.max()
+        format = AudioFormat(sampleRate: rate ?? file.rate ?? highestRate ?? 48_000, channelCount: file.channels)
         isEndless = file.nodes.contains { $0.kind.isEndless }
         for node in file.nodes { nodes[node.name] = try make(node, files[node.name]) }
         for connection in file.connections { try connect(connection) }
@@ -61,7 +61,7 @@ struct GraphBuilder {
     private static func open(
         _ file: GraphFile, _ inputs: [String], isDrawing: Bool
     ) throws -> [String: Opened] {
-        var used: Set<Int> = []
+        var usedInputs: Set<Int> = []
         var files: [String: Opened] = [:]
         for node in file.nodes {
             guard case .player(let player) = node.kind else { continue }
@@ -84,23 +84,23 @@ struct GraphBuilder {
                             : "'\(node.name)' plays input \(number), but there \(inputs.count == 1 ? "is" : "are") only \(inputs.count); add --input FILE"
                     )
                 }
-                used.insert(number)
+                usedInputs.insert(number)
                 path = inputs[number - 1]
             }
             let reader = try SoundFiles.open(path)
             files[node.name] = Opened(
                 player: player, path: path, format: reader.processingFormat, frameCount: reader.frameCount)
         }
-        if let idle = (1...max(1, inputs.count)).first(where: { !used.contains($0) }), !inputs.isEmpty {
+        if let unusedInput = (1...max(1, inputs.count)).first(where: { !usedInputs.contains($0) }), !inputs.isEmpty {
             throw Failure(
-                "no player in \(file.path) has input = \(idle), so \(inputs[idle - 1]) would not be heard; add one, or remove that --input",
+                "no player in \(file.path) has input = \(unusedInput), so \(inputs[unusedInput - 1]) would not be heard; add one, or remove that --input",
                 status: Failure.usage)
         }
         return files
     }
 
     private mutating func make(_ node: GraphFile.Node, _ opened: Opened?) throws -> AudioNode {
-        let made: AudioNode
+        let newNode: AudioNode
         switch node.kind {
         case .mainMixer(let volume):
             engine.mainMixerNode.outputVolume = volume
@@ -109,26 +109,26 @@ struct GraphBuilder {
         case .mixer(let channels, let volume):
             let mixer = AudioMixerNode(channelCount: channels, name: node.name)
             mixer.outputVolume = volume
-            made = mixer
+            newNode = mixer
         case .environment(let listener):
             let environment = AudioEnvironmentNode(name: node.name)
             environment.listener = listener
-            made = environment
+            newNode = environment
         case .converter(let rate, let channels):
-            made = AudioConverterNode(
+            newNode = AudioConverterNode(
                 to: AudioFormat(
                     sampleRate: rate ?? format.sampleRate, channelCount: channels ?? format.channelCount),
                 name: node.name)
         case .unit(let unit, _, _, _):
             let effect = Self.effect(unit, node.name)
             units.append(effect)
-            made = effect
+            newNode = effect
         case .player(let player):
             guard let opened else { preconditionFailure("the file of every player was opened") }
-            made = try self.player(node, player, opened)
+            newNode = try self.player(node, player, opened)
         }
-        try placed(node.place) { try engine.attach(made) }
-        return made
+        try placed(node.place) { try engine.attach(newNode) }
+        return newNode
     }
 
     private static func effect(_ unit: GraphFile.Unit, _ name: String) -> AudioUnitEffect {
@@ -141,31 +141,31 @@ struct GraphBuilder {
     private mutating func player(
         _ node: GraphFile.Node, _ player: GraphFile.Player, _ opened: Opened
     ) throws -> AudioPlayerNode {
-        let own = AudioFormat(
+        let playerFormat = AudioFormat(
             sampleRate: player.rate ?? opened.format.sampleRate,
             channelCount: player.channels ?? opened.format.channelCount)
-        let made = AudioPlayerNode(format: own, name: node.name)
-        guard let path = opened.path else { return made }
-        let length = Double(opened.frameCount) / opened.format.sampleRate
-        let played = min(player.duration ?? .infinity, max(0, length - player.skip))
-        guard played > 0 else {
+        let newNode = AudioPlayerNode(format: playerFormat, name: node.name)
+        guard let path = opened.path else { return newNode }
+        let fileSeconds = Double(opened.frameCount) / opened.format.sampleRate
+        let playedSeconds = min(player.duration ?? .infinity, max(0, fileSeconds - player.skip))
+        guard playedSeconds > 0 else {
             throw GraphFileError(
                 file: file.path, place: player.place,
                 problem: opened.frameCount == 0
                     ? "\(path) contains no audio; use another file"
-                    : "skip = \(GraphFields.words(player.skip)) skips all of \(path), which is \(String(format: "%.2f", length)) s long"
+                    : "skip = \(GraphFields.words(player.skip)) skips all of \(path), which is \(String(format: "%.2f", fileSeconds)) s long"
             )
         }
-        try made.scheduleFile(
-            SoundFiles.open(path), startingFrame: Int((player.skip * own.sampleRate).rounded()),
-            frameCount: player.duration.map { max(1, Int(($0 * own.sampleRate).rounded())) },
+        try newNode.scheduleFile(
+            SoundFiles.open(path), startingFrame: Int((player.skip * playerFormat.sampleRate).rounded()),
+            frameCount: player.duration.map { max(1, Int(($0 * playerFormat.sampleRate).rounded())) },
             at: player.start > 0 ? Int64((player.start * format.sampleRate).rounded()) : nil,
             options: player.loops ? .loops : [])
         sources.append(
             Source(
-                node: node.name, path: path, format: opened.format, seconds: length, start: player.start,
-                end: player.loops ? nil : player.start + played, player: made))
-        return made
+                node: node.name, path: path, format: opened.format, seconds: fileSeconds, start: player.start,
+                end: player.loops ? nil : player.start + playedSeconds, player: newNode))
+        return newNode
     }
 
     private func connect(_ connection: GraphFile.Connection) throws {
@@ -185,7 +185,7 @@ struct GraphBuilder {
         }
     }
 
-    /// Sets a unit's preset, then other values.
+    /// Loads a unit's preset, then sets the parameters and the bypass that the graph file gives.
     private func set(_ node: GraphFile.Node) throws {
         guard case .unit(_, let preset, let values, let bypass) = node.kind,
             let effect = nodes[node.name] as? AudioUnitEffect
@@ -203,7 +203,7 @@ struct GraphBuilder {
         for source in sources { source.player.play() }
     }
 
-    /// Returns the parameters of a change in the file.
+    /// Returns the engine's parameters that a change of the graph file sets: one for each bus that the change names.
     func parameters(of change: GraphFile.Change) -> [AudioParameter] {
         switch nodes[change.node] {
         case let effect as AudioUnitEffect: return effect[change.parameter].map { [$0] } ?? []
@@ -216,7 +216,7 @@ struct GraphBuilder {
         }
     }
 
-    /// Adds the place in the file to an error of the engine.
+    /// Does the work. Adds the place in the graph file to an error that the engine throws.
     func placed(_ place: SourcePlace, _ work: () throws -> Void) throws {
         do { try work() } catch let error as AudioEngineError {
             throw GraphFileError(file: file.path, place: place, problem: ErrorText.text(error))

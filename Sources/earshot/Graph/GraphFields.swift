@@ -12,7 +12,7 @@ struct GraphFields {
     var place: SourcePlace
     private let entries: [TOMLValue.Entry]
 
-    /// - Parameter allowed: the allowed fields; another one is an error that names the nearest of them.
+    /// - Parameter allowed: the names of the allowed fields. Any other field is an error that names similar fields.
     init(_ value: TOMLValue, what: String, file: String, allowed: [String]) throws(GraphFileError) {
         guard case .table(let entries) = value.content else {
             throw GraphFileError(file: file, place: value.place, problem: "\(what) must be a table, not \(value.kind)")
@@ -86,7 +86,7 @@ struct GraphFields {
         return rate
     }
 
-    /// Returns three numbers: metres to the right, up, and behind.
+    /// Returns the point of a field with three numbers: metres to the right, up and to the back.
     func point(_ key: String) throws(GraphFileError) -> SIMD3<Float>? {
         guard let value = entry(key)?.value else { return nil }
         guard case .array(let values) = value.content else {
@@ -127,14 +127,14 @@ struct GraphFields {
     }
 }
 
-/// Returns the likely intended name after a semicolon; empty if none is near.
+/// Returns a question with the names that are spelled alike, such as `; did you mean 'pan'?`; empty if there are none.
 func suggestion(_ name: String, in names: [String]) -> String {
     let near = nearestNames(name, in: names)
     return near.isEmpty ? "" : "; did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
 }
 
 extension GraphFields {
-    /// Returns a parameter's value: a number in its range, the name of a choice, or true and false.
+    /// Returns a parameter's value, which the file gives as a number, the name of a choice, true or false.
     func value(_ value: TOMLValue, of parameter: UnitParameter, unit: String) throws(GraphFileError) -> Float {
         let subject = "'\(parameter.identifier)' of \(unit)"
         switch (parameter.unit, value.content) {
@@ -162,7 +162,8 @@ extension GraphFields {
         }
     }
 
-    /// Returns the values of a unit's parameters under a key. Their names may be quoted with dots, or divided by dots.
+    /// Returns the values of a unit's parameters in the table `key`. The file may write an identifier that contains dots as one
+    /// quoted key or as nested tables.
     func parameters(_ key: String, of unit: UnitDescription) throws(GraphFileError) -> [String: Float] {
         guard let value = entry(key)?.value else { return [:] }
         var result: [String: Float] = [:]

@@ -4,7 +4,7 @@ import EarshotAudioDSP
 import EarshotTOMLReader
 
 extension GraphFile {
-    private static let strip = UnitDescription(
+    private static let mixerInputUnit = UnitDescription(
         component: AudioComponentDescription(type: .mixer, subtype: "mixer", manufacturer: "earshot"), name: "Mixer",
         summary: "",
         parameters: [
@@ -28,12 +28,12 @@ extension GraphFile {
                 "'\(node.name)' has no parameter '\(name.text)'"
                     + (near.isEmpty ? "; supported: \(names.joined(separator: ", "))" : near), at: name.place)
         }
-        guard let wanted = fields.entry("value") else { throw fields.error("an automation needs 'value'") }
+        guard let valueEntry = fields.entry("value") else { throw fields.error("an automation needs 'value'") }
         return Change(
             node: node.name,
             buses: try input.map { input throws(GraphFileError) in try buses(node, input, fields) } ?? [],
             parameter: parameter.identifier, time: try fields.number("time", in: 0...Self.longest, "s") ?? 0,
-            value: try fields.value(wanted.value, of: parameter, unit: "'\(node.name)'"),
+            value: try fields.value(valueEntry.value, of: parameter, unit: "'\(node.name)'"),
             ramp: try fields.number("ramp", in: 0...Self.longest, "s") ?? 0.02, place: fields.place)
     }
 
@@ -41,14 +41,14 @@ extension GraphFile {
         of node: Node, input hasInput: Bool, _ fields: GraphFields
     ) throws(GraphFileError) -> [UnitParameter] {
         if hasInput {
-            if node.kind.isMixer { return Self.strip.parameters }
+            if node.kind.isMixer { return Self.mixerInputUnit.parameters }
             if node.kind.isEnvironment { return UnitType.spatializer.description.parameters }
             throw fields.error(
                 "'input' is for mixers and environments; '\(node.name)' is neither", at: fields.entry("input")?.place)
         }
         switch node.kind {
         case .unit(let unit, _, _, _): return unit.description.parameters
-        case .mixer, .mainMixer: return [Self.strip.parameters[0]]
+        case .mixer, .mainMixer: return [Self.mixerInputUnit.parameters[0]]
         case .environment:
             throw fields.error("an environment's parameters belong to its inputs; use input = \"NODE\"")
         case .player, .converter, .output:

@@ -47,7 +47,7 @@ extension GraphFile {
         nodes.first { ![Self.mainMixer, Self.output].contains($0.name) }?.name ?? "voice"
     }
 
-    /// Returns the node of a name in the file.
+    /// Returns the node with a name from the file. Throws an error at the name's place if there is none.
     func known(_ name: (text: String, place: SourcePlace)) throws(GraphFileError) -> Node {
         if let node = node(name.text) { return node }
         let names = nodes.map(\.name)
@@ -58,29 +58,30 @@ extension GraphFile {
                 + (near.isEmpty ? "; nodes: \(names.map { "'\($0)'" }.joined(separator: ", "))" : near))
     }
 
-    /// Returns the requested bus, or the first free one.
+    /// Returns the requested bus, or the first free bus if none is requested. Throws if the bus is in use or no bus is free.
     private func bus(
-        _ wanted: Int?, of node: Node, _ fields: GraphFields, _ place: SourcePlace
+        _ requestedBus: Int?, of node: Node, _ fields: GraphFields, _ place: SourcePlace
     ) throws(GraphFileError) -> Int {
-        let taken = connections.filter { $0.to == node.name }
-        if let count = node.kind.inputCount, taken.count >= count, let first = taken.first {
+        let existing = connections.filter { $0.to == node.name }
+        if let count = node.kind.inputCount, existing.count >= count, let first = existing.first {
             throw fields.error(
                 "'\(node.name)' is already connected from '\(first.from)' (line \(first.place.line)); use a mixer to add signals",
                 at: place)
         }
-        if let wanted {
-            guard let other = taken.first(where: { $0.bus == wanted }) else { return wanted }
+        if let requestedBus {
+            guard let other = existing.first(where: { $0.bus == requestedBus }) else { return requestedBus }
             throw fields.error(
-                "bus \(wanted) of '\(node.name)' is used by '\(other.from)' (line \(other.place.line)); omit 'bus' to use a free one",
+                "bus \(requestedBus) of '\(node.name)' is used by '\(other.from)' (line \(other.place.line)); omit 'bus' to use a free one",
                 at: fields.entry("bus")?.place ?? place)
         }
-        guard let free = (0..<256).first(where: { bus in !taken.contains { $0.bus == bus } }) else {
+        guard let free = (0..<256).first(where: { bus in !existing.contains { $0.bus == bus } }) else {
             throw fields.error("'\(node.name)' already has 256 inputs; put a mixer before it", at: place)
         }
         return free
     }
 
-    /// Throws unless there is a path from a source to the output and every node is on one.
+    /// Throws if the connections form a loop, or if a node is not on a path from a source to the output. The main mixer may be
+    /// unused.
     func checkConnections() throws(GraphFileError) {
         func fail(_ problem: String, _ place: SourcePlace) -> GraphFileError {
             GraphFileError(file: path, place: place, problem: problem)
@@ -100,34 +101,35 @@ extension GraphFile {
             throw fail(
                 "\(ring.names.joined(separator: " → ")) is a loop; remove one of these connections", ring.place)
         }
-        var heard: Set<String> = [Self.output]
-        if !connections.contains(where: { $0.to == Self.output }) { heard.insert(Self.mainMixer) }
-        var open = Array(heard)
-        while let next = open.popLast() {
-            for connection in connections where connection.to == next && heard.insert(connection.from).inserted {
-                open.append(connection.from)
+        var heardNodes: Set<String> = [Self.output]
+        if !connections.contains(where: { $0.to == Self.output }) { heardNodes.insert(Self.mainMixer) }
+        var nodesToVisit = Array(heardNodes)
+        while let next = nodesToVisit.popLast() {
+            for connection in connections where connection.to == next && heardNodes.insert(connection.from).inserted {
+                nodesToVisit.append(connection.from)
             }
         }
-        for node in nodes where !heard.contains(node.name) {
+        for node in nodes where !heardNodes.contains(node.name) {
             if node.name == Self.mainMixer, !connections.contains(where: { $0.to == Self.mainMixer }) { continue }
             throw fail(
                 "'\(node.name)' does not lead to the output; connect it to 'main mixer' or remove it", node.place)
         }
     }
 
-    /// Returns the nodes of a cycle, the first one repeated at the end, and the place of the connection that closes it.
+    /// Returns the names of the nodes in a loop of connections, and the place of the connection that closes the loop; nil if
+    /// there is no loop. The first name is repeated at the end.
     private func ring() -> (names: [String], place: SourcePlace)? {
         var done: Set<String> = []
-        var way: [String] = []
+        var visitPath: [String] = []
         func visit(_ name: String) -> (names: [String], place: SourcePlace)? {
-            way.append(name)
+            visitPath.append(name)
             for connection in connections where connection.from == name && !done.contains(connection.to) {
-                if let start = way.firstIndex(of: connection.to) {
-                    return (Array(way[start...]) + [connection.to], connection.place)
+                if let start = visitPath.firstIndex(of: connection.to) {
+                    return (Array(visitPath[start...]) + [connection.to], connection.place)
                 }
                 if let found = visit(connection.to) { return found }
             }
-            way.removeLast()
+            visitPath.removeLast()
             done.insert(name)
             return nil
         }

@@ -6,7 +6,7 @@ import EarshotAudioPlugIns
 import EarshotTOMLReader
 
 extension GraphFile {
-    /// The values of `type` besides a unit's subtype.
+    /// The values of a node's field `type` that are not subtypes of units.
     private static let otherTypes = ["player", "mixer", "environment", "converter", "plugin"]
 
     func node(_ entry: TOMLValue.Entry, _ plugIns: PlugInCatalog) throws(GraphFileError) -> Node {

@@ -5,28 +5,28 @@ import EarshotAudioPlugIns
 import EarshotTOMLReader
 
 /// A graph in a TOML file (docs/graph-files.md), checked as far as possible without opening sound files: every name, field, range
-/// and connection. It is not built yet.
+/// and connection. The graph is not built yet.
 struct GraphFile {
     struct Player {
         enum Source: Hashable {
-            /// The index among the command's inputs, from 1.
+            /// The number of the file among those that `--input` names, from 1.
             case input(Int)
             /// A path, relative to the graph file's folder if it is not absolute.
             case file(String)
         }
         var source: Source
-        /// The place of ``source``.
+        /// The place in the graph file that names the ``source``.
         var place: SourcePlace
-        /// The seconds of the rendering at which it begins.
+        /// The seconds of the rendering at which the player begins.
         var start = 0.0
-        /// The seconds of the file to skip.
+        /// The seconds to skip at the beginning of the sound file.
         var skip = 0.0
-        /// The seconds of the file to play; nil for the remainder.
+        /// The seconds of the sound file to play; nil for its remainder.
         var duration: Double?
         var loops = false
-        /// The rate in hertz; nil for the file's.
+        /// The player's sample rate in hertz; nil for the sound file's.
         var rate: Double?
-        /// The channels; nil for the file's.
+        /// The player's number of channels; nil for the sound file's.
         var channels: Int?
     }
 
@@ -68,7 +68,7 @@ struct GraphFile {
             }
         }
         var isEnvironment: Bool { if case .environment = self { true } else { false } }
-        /// Returns true if it never becomes silent by itself.
+        /// True for a looping player or a generator, which never become silent by themselves.
         var isEndless: Bool {
             switch self {
             case .player(let player): player.loops
@@ -94,46 +94,46 @@ struct GraphFile {
         var mute = false
         var solo = false
         var position: SIMD3<Float>?
-        /// The values of an environment's input, besides its position.
+        /// The parameter values of an environment's input by identifier, without the position.
         var values: [String: Float] = [:]
     }
 
-    /// A change of a parameter at a time.
+    /// A change of a parameter's value during the rendering.
     struct Change {
         var node: String
-        /// The buses of the node whose parameter it is; empty for the node's own.
+        /// The input buses whose parameter changes; empty if the parameter belongs to the node itself.
         var buses: [Int]
         var parameter: String
-        /// The time in seconds.
+        /// The seconds of the rendering at which the change begins.
         var time: Double
         var value: Float
-        /// The ramp in seconds.
+        /// The seconds in which the parameter moves to ``value``.
         var ramp: Double
         var place: SourcePlace
     }
 
     static let mainMixer = "main mixer"
     static let output = "output"
-    /// The maximum time in a file, in seconds: a week.
+    /// The maximum time that a graph file may contain, in seconds: a week.
     static let longest = 604_800.0
     private static let nodeLimit = 1_000
     private static let listLimit = 10_000
 
-    /// The given path, for messages.
+    /// The path of the graph file, for messages and for finding sound files beside it.
     let path: String
-    /// The nodes in the file's order, then the engine's own.
+    /// The nodes in the file's order; then the main mixer, unless the file has a table for the main mixer; then the output.
     private(set) var nodes: [Node] = []
     /// The connections in the file's order.
     private(set) var connections: [Connection] = []
     /// The changes in the order of their times.
     private(set) var changes: [Change] = []
-    /// The rate in hertz; nil if the file has none.
+    /// The output's sample rate in hertz; nil if the graph file gives none.
     private(set) var rate: Double?
     private(set) var channels = 2
 
     /// - Parameters:
     ///   - bytes: the file's contents.
-    ///   - path: the path for messages.
+    ///   - path: the graph file's path, for messages and for finding sound files beside it.
     ///   - plugIns: the catalog for nodes of type `plugin`.
     init(_ bytes: [UInt8], path: String, plugIns: PlugInCatalog = .installed) throws(GraphFileError) {
         self.path = path

@@ -9,7 +9,7 @@ struct GraphFileError: Error, Hashable, CustomStringConvertible {
     /// The problem and, unless it is obvious, what to do.
     var problem: String
 
-    /// One line, whatever names the file contains.
+    /// The file, line, column and problem in one line of text, even if a name in the file contains a line break.
     var description: String {
         let words = TerminalText.sanitized(String(problem.unicodeScalars.prefix(1_000)))
         return "\(file):\(place.line):\(place.column): \(words)\(problem.unicodeScalars.count > 1_000 ? "…" : "")"

@@ -7,14 +7,14 @@ import Foundation
 struct InfoReport: Codable {
     struct Picture: Codable {
         var mimeType: String
-        /// The subject by the numbers of ID3v2: 3 is the front cover.
+        /// The number of the picture's subject in ID3v2: 3 is the front cover.
         var kind: Int
         var description: String
         var bytes: Int
     }
 
     var file: String
-    /// The file type; nil for a format that is only read.
+    /// The file type; nil for a format that Earshot reads but does not write.
     var type: String?
     var container: String
     var codec: String

@@ -6,7 +6,7 @@ import EarshotAudioSession
 import EarshotDiagnostics
 import Foundation
 
-/// The sound card of `earshot loopback`, on a session that follows its changes.
+/// The sound card of `earshot loopback`, on a session that follows changes of the hardware.
 final class LoopbackCard: SessionCard {
     let session: AudioSession
     let device: any AudioDevice
@@ -16,7 +16,7 @@ final class LoopbackCard: SessionCard {
 
     init(_ command: LoopbackCommand) throws {
         asked = command.card.system
-        // Only two outputs by default, as others would be lost. --speaker-channels may name more.
+        // The session has two outputs unless --speaker-channels names others.
         session = try command.card.session(inputChannelCount: command.channels) { card in
             let wire = Self.wire(card)
             card.source = wire
@@ -29,7 +29,7 @@ final class LoopbackCard: SessionCard {
         loopback.extraDelayFrameCount = Int((command.delay * 1e-3 * device.sampleRate).rounded())
     }
 
-    /// Returns the ring from a simulated card's loudspeaker to its microphone. Output of one call is captured two blocks later.
+    /// Returns a ring buffer that carries a simulated card's output to its microphone, with a delay of two blocks.
     private static func wire(_ card: SimulatedCard.Configuration) -> AudioRing {
         let frames = card.blockFrameCount
         let channels = min(card.inputChannelCount, card.outputChannelCount)
@@ -62,6 +62,6 @@ final class LoopbackCard: SessionCard {
         }
     }
 
-    /// The warning for loudspeakers; nil for headphones.
+    /// The warning that a loudspeaker feeds back into the microphone; nil without this danger, as with headphones.
     var warning: String? { session.currentRoute.feedbackWarning }
 }

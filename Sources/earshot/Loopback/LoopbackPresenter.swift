@@ -7,16 +7,20 @@ import Foundation
 /// Prints the state of a loopback.
 struct LoopbackPresenter {
     private var status = StatusLine()
-    private var told: ReportedLatency?
+    private var presentedLatency: ReportedLatency?
     private var presentedAt = HostTime(nanoseconds: 0)
-    private var howls = 0
+    private var presentedHowlCount = 0
 
-    /// Prints the route and the stated delay: at first, and when the delay has changed; at most once a second, as a server needs
-    /// time at its start.
+    /// Prints the route once, and the reported delay whenever it has changed. Prints at most once a second, since the delays that
+    /// an audio server reports settle only after its start.
     mutating func presentLatency(_ stated: ReportedLatency, _ card: LoopbackCard, now: HostTime) {
-        if let told, abs(told.total - stated.total) < 1e-4 || now.seconds(since: presentedAt) < 1 { return }
-        if told == nil { Terminal.say(card.summary) }
-        told = stated
+        if let presentedLatency,
+            abs(presentedLatency.total - stated.total) < 1e-4 || now.seconds(since: presentedAt) < 1
+        {
+            return
+        }
+        if presentedLatency == nil { Terminal.say(card.summary) }
+        presentedLatency = stated
         presentedAt = now
         Terminal.say(
             String(
@@ -26,8 +30,8 @@ struct LoopbackPresenter {
     }
 
     mutating func presentHowls(_ loopback: Loopback) {
-        guard loopback.howlCount > howls else { return }
-        howls = loopback.howlCount
+        guard loopback.howlCount > presentedHowlCount else { return }
+        presentedHowlCount = loopback.howlCount
         let decibels = 20 * log10(max(1e-6, Double(loopback.howlReduction)))
         Terminal.warn(
             String(
@@ -46,7 +50,7 @@ struct LoopbackPresenter {
         }
     }
 
-    /// Rounds to a tenth, without a negative zero.
+    /// Rounds decibels to a tenth, and avoids a negative zero.
     private static func level(_ decibels: Double) -> Double { (decibels * 10).rounded() / 10 + 0 }
 
     func notify(_ found: RoundTripMeasurement, _ stated: ReportedLatency) {
@@ -65,7 +69,7 @@ struct LoopbackPresenter {
     /// Makes the next status line due at once.
     mutating func ask() { status.ask() }
 
-    /// Prints the levels and the delay.
+    /// Prints the status line with levels and delay, if a line is due.
     mutating func show(_ levels: LoopbackLevels, _ stated: ReportedLatency, elapsed: Double, of duration: Double?) {
         guard status.isDue(at: elapsed) else { return }
         let time = duration.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed)

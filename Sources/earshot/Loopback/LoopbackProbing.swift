@@ -7,41 +7,41 @@ import EarshotDiagnostics
 struct LoopbackProbing {
     /// The seconds before the first probe, in which a server makes its links and reports its latencies.
     private static let settling = 0.7
-    /// The seconds beyond a probe's length after which it has failed.
+    /// The seconds after the end of a probe within which its result must arrive.
     private static let patience = 2.0
-    /// The remaining repetitions for probes that lost frames.
-    private var retries = 5
+    /// The number of interrupted probes that may still be repeated.
+    private var remainingRetries = 5
 
     private let count: Int
-    private let begin: HostTime
-    private var started: HostTime?
+    private let firstProbeTime: HostTime
+    private var probeStart: HostTime?
     private var results: [Result<RoundTrip, RoundTripError>] = []
 
     init(count: Int, now: HostTime) {
         self.count = count
-        begin = now.advanced(bySeconds: Self.settling)
+        firstProbeTime = now.advanced(bySeconds: Self.settling)
     }
 
-    /// The measurement, once there are enough probes.
+    /// The result of all probes; nil until the last one has ended.
     var measurement: Result<RoundTripMeasurement, RoundTripError>? {
         guard results.count >= count else { return nil }
         return Result { () throws(RoundTripError) in try RoundTripMeasurement(results) }
     }
 
-    /// Reads the result of a probe and starts the next.
-    /// - Returns: the new result; nil if there is none.
+    /// Starts a probe, or reads the result of the running probe.
+    /// - Returns: the result of a probe that has just ended; nil if none has, or if the probe will be repeated.
     mutating func step(_ loopback: Loopback, now: HostTime) -> Result<RoundTrip, RoundTripError>? {
-        guard now >= begin, results.count < count else { return nil }
-        guard let started else {
+        guard now >= firstProbeTime, results.count < count else { return nil }
+        guard let probeStart else {
             loopback.startProbe()
-            started = now
+            probeStart = now
             return nil
         }
         let result: Result<RoundTrip, RoundTripError>
         do throws(RoundTripError) {
             if let capture = try loopback.takeProbe() {
                 result = .success(try RoundTrip(capture))
-            } else if now.seconds(since: started) > loopback.probeDuration + Self.patience {
+            } else if now.seconds(since: probeStart) > loopback.probeDuration + Self.patience {
                 throw .interrupted
             } else {
                 return nil
@@ -49,9 +49,9 @@ struct LoopbackProbing {
         } catch {
             result = .failure(error)
         }
-        self.started = nil
-        if case .failure(.interrupted) = result, retries > 0 {
-            retries -= 1
+        self.probeStart = nil
+        if case .failure(.interrupted) = result, remainingRetries > 0 {
+            remainingRetries -= 1
             return nil
         }
         results.append(result)

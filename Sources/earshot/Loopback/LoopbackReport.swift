@@ -4,14 +4,14 @@ import EarshotDiagnostics
 
 /// The report of `earshot loopback --json` at the end, in milliseconds unless named otherwise.
 struct LoopbackReport: Codable {
-    /// The delay from mouth to ear that the device states.
+    /// The delays that the device reports, and the extra delay.
     struct Stated: Codable {
         var inputMs: Double
         var outputMs: Double
         /// The delay requested by `--delay`.
         var extraMs: Double
         var totalMs: Double
-        /// The delay from output to joined input, without the extra delay.
+        /// The delay from the output to a connected input, without the extra delay.
         var roundTripMs: Double
     }
 
@@ -20,7 +20,7 @@ struct LoopbackReport: Codable {
         /// The median round trip.
         var roundTripMs: Double
         var roundTripFrames: Double
-        /// The difference to the stated round trip.
+        /// The measured round trip minus the stated one.
         var differenceMs: Double
         var spreadMs: Double
         /// The delay from mouth to ear: the round trip and the extra delay.
@@ -29,9 +29,11 @@ struct LoopbackReport: Codable {
         var inverted: Bool
         /// The confidence, 0 to 1.
         var confidence: Double
-        /// The channel, from 1.
+        /// The number of the input channel that captured the probe, from 1.
         var inputChannel: Int
+        /// The number of probes that found the loop.
         var found: Int
+        /// The number of probes that found no loop.
         var failed: Int
     }
 
@@ -44,13 +46,13 @@ struct LoopbackReport: Codable {
     /// The stated delays; nil if the device never called.
     var stated: Stated?
     var measured: Measured?
-    /// The reason that a requested measurement failed.
+    /// The reason that a requested measurement failed; nil if it succeeded or was not requested.
     var notMeasured: String?
-    /// The number of times that the sound was turned down by 12 dB.
+    /// The number of times that feedback was detected and the output lowered by 12 dB.
     var howls: Int
     var routeChanges: [CallReport.RouteChanged]
     var interruptions: [CallReport.Interrupted]
-    /// The frames without a callback between two routes.
+    /// The number of frames lost while the route changed.
     var routeLostFrames: Int
     var callback: CallReport.Callback
 }

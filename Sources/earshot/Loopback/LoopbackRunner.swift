@@ -32,7 +32,7 @@ final class LoopbackRunner {
         if keys != nil { Terminal.say(CommonKeys.hint) }
         let ending = watch(since: began, keys)
         Terminal.live("")
-        let device = card.report  // while it runs: a stopped device has no real-time priority
+        let device = card.report  // before close(): a stopped device has no real-time priority
         let (stated, joinInstructions) = (card.loopback.statedDelay, card.joinInstructions)
         card.close()
         let seconds = HostTime.now().seconds(since: began)
@@ -58,7 +58,7 @@ final class LoopbackRunner {
         defer { events.cancel() }
         var probing = command.measure.map { LoopbackProbing(count: $0, now: began) }
         var microphone = MicrophoneCheck(sampleRate: 1_000)
-        var looked = began
+        var lastMicrophoneCheck = began
         while true {
             let key = keys?.next(within: 0.05).flatMap(CommonKeys.action)
             if keys == nil { Thread.sleep(forTimeInterval: 0.05) }
@@ -77,9 +77,9 @@ final class LoopbackRunner {
                 measurement = probing?.measurement
                 if case .success(let found)? = measurement { presenter.notify(found, stated) }
             }
-            let passed = Int(min(1, now.seconds(since: looked)) * 1_000)
-            looked = now
-            if command.measure == nil, microphone.update(levels.input, frameCount: passed),
+            let elapsedMilliseconds = Int(min(1, now.seconds(since: lastMicrophoneCheck)) * 1_000)
+            lastMicrophoneCheck = now
+            if command.measure == nil, microphone.update(levels.input, frameCount: elapsedMilliseconds),
                 let advice = microphone.finding.advice
             {
                 Terminal.warn(advice)

@@ -18,7 +18,7 @@ final class MonitorCard: SessionCard {
     let watchdog: CallbackWatchdog
     let effects: [AudioUnitEffect]
     let recorder: FileRecorder?
-    /// The frames of the recording; nil for no limit.
+    /// The number of frames at which the recording is complete; nil for no limit.
     private let recordingLimit: Int?
     let heard: MonitorTape
     private let spoken: MonitorTape
@@ -28,7 +28,8 @@ final class MonitorCard: SessionCard {
     private let volume: Float
     /// The delay of the effects in seconds.
     private(set) var effectsLatency = 0.0
-    private var howls = 0
+    private var handledHowlCount = 0
+    /// The gain by which howls have lowered the output.
     private(set) var reduction: Float = 1
 
     init(_ command: MonitorCommand) throws {
@@ -73,7 +74,7 @@ final class MonitorCard: SessionCard {
         let input = AudioSinkNode(name: "input meter") { spoken.take($0, $1, $2) }
         let tape = AudioSinkNode(name: "tape") { heard.take($0, $1, $2) }
         for node in [voice, input, tape] { try engine.attach(node) }
-        // A reverb has the channels of its input.
+        // The effects get the channels of the output, since a reverb's output has as many channels as its input.
         try engine.connectInSeries(effects, to: voice, format: stereo)
         try engine.connect(engine.inputNode, to: input)
         try engine.connect(voice, to: tape, format: stereo)
@@ -89,17 +90,17 @@ final class MonitorCard: SessionCard {
         effectsLatency = engine.paths.filter { $0.nodes.last == engine.outputNode.name }.map(\.latency).max() ?? 0
     }
 
-    /// Turns a howl down by 12 dB.
-    /// - Returns: true if there was a new one.
+    /// Lowers the output by 12 dB if a new howl was detected.
+    /// - Returns: true if there was a new howl.
     func reduceHowl() -> Bool {
-        guard heard.howlCount > howls else { return false }
-        howls = heard.howlCount
+        guard heard.howlCount > handledHowlCount else { return false }
+        handledHowlCount = heard.howlCount
         reduction *= 0.25
         engine.mainMixerNode.outputVolume = volume * reduction
         return true
     }
 
-    /// Returns true if the recording has its set length, or there is none.
+    /// True if the recording has the requested length; also if no length is requested or nothing is recorded.
     var isRecordingComplete: Bool { recordingLimit.map { (recorder?.frameCount ?? $0) >= $0 } ?? true }
 
     /// Closes the card and completes the file.
@@ -113,7 +114,7 @@ final class MonitorCard: SessionCard {
     /// The peaks of the microphone and of the heard sound; 1 is full scale.
     var peaks: (input: Float, output: Float) { (spoken.peak.load(), heard.peak.load() * volume * reduction) }
 
-    /// The delay from mouth to ear: the device's and the effects'.
+    /// The delay from mouth to ear, with the parts of the device and of the effects.
     var delay: MonitorReport.Delay {
         MonitorReport.Delay(
             inputMs: device.inputLatency * 1e3, outputMs: device.outputLatency * 1e3, effectsMs: effectsLatency * 1e3)
@@ -121,7 +122,8 @@ final class MonitorCard: SessionCard {
 }
 
 extension AudioRoute {
-    /// The warning for a loudspeaker that plays the microphone; nil for headphones.
+    /// The warning that a loudspeaker feeds back into the microphone; nil for headphones, a virtual output, or an input that is
+    /// the monitor of an output.
     var feedbackWarning: String? {
         guard let output, !output.isWorn, output.transport != .virtual || output.form == .speaker,
             input?.form != .monitor

@@ -23,7 +23,7 @@ struct MonitorReport: Codable, CommandReport {
     struct Recorded: Codable {
         var file: String
         var frames: Int
-        /// The frames of silence that replaced lost ones.
+        /// The number of lost frames, which are silence in the file.
         var lostFrames: Int
     }
 
@@ -35,15 +35,15 @@ struct MonitorReport: Codable, CommandReport {
     var seconds: Double
     var ended: String
     var recorded: Recorded?
-    /// The number of times that the sound was turned down by 12 dB.
+    /// The number of times that feedback was detected and the output lowered by 12 dB.
     var howls: Int
     var routeChanges: [CallReport.RouteChanged]
     var interruptions: [CallReport.Interrupted]
-    /// The frames without a callback between two routes.
+    /// The number of frames lost while the route changed.
     var routeLostFrames: Int
     var callback: CallReport.Callback
 
-    /// Three or four lines of text.
+    /// Returns the report as three or four lines of text.
     func summary(_ ending: EndReason) -> String {
         var text =
             "Monitor ended after \(Int(seconds)) s\(ending.bracketed()).\n" + delay.words

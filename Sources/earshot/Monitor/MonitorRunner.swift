@@ -9,7 +9,7 @@ import Foundation
 final class MonitorRunner {
     private let command: MonitorCommand
     private let card: MonitorCard
-    /// The seconds beyond --duration for frames of the recording that a device's start or a gap delayed.
+    /// The maximum seconds after `--duration` to wait for recorded frames that the device's start or a gap delayed.
     private static let recordingGrace = 1.0
 
     init(_ command: MonitorCommand) throws {
@@ -30,7 +30,7 @@ final class MonitorRunner {
         if keys != nil { Terminal.say(CommonKeys.hint) }
         let ending = watch(since: began, keys)
         Terminal.live("")
-        let device = card.report  // while it runs: a stopped device has no real-time priority
+        let device = card.report  // before close(): a stopped device has no real-time priority
         let delay = card.delay
         card.close()
         let report = report(ending, seconds: HostTime.now().seconds(since: began), device: device, delay: delay)

@@ -8,8 +8,8 @@ import Synchronization
 /// Takes sound out of the monitor's graph on the render thread: measures it, and writes it to a ring for a file.
 ///
 /// Frames that the device skipped are skipped in the ring, and so are silence in the file.
-final class MonitorTape: @unchecked Sendable {  // `state` is the render thread's
-    /// The peak, which decays slowly.
+final class MonitorTape: @unchecked Sendable {  // only the render thread uses `state`
+    /// The peak of the sound, which decays slowly; 1 is full scale.
     let peak = LatestValue<Float>(0)
     let ring: AudioRing?
     private let state: UnsafeMutablePointer<State>
@@ -19,9 +19,9 @@ final class MonitorTape: @unchecked Sendable {  // `state` is the render thread'
         let writer: AudioRing.Writer?
         let peaks: LatestValue<Float>.Writer
         let sampleRate: Float
-        var expected: Int64 = .min
-        var held: Float = 0
-        var howl = FeedbackDetector(windowCount: 6, minimum: 0.25)
+        var expectedSampleTime: Int64 = .min
+        var heldPeak: Float = 0
+        var feedbackDetector = FeedbackDetector(windowCount: 6, minimum: 0.25)
     }
 
     init(sampleRate: Double, ring: AudioRing? = nil) {
@@ -39,20 +39,23 @@ final class MonitorTape: @unchecked Sendable {  // `state` is the render thread'
     /// The number of howls.
     var howlCount: Int { howls.load(ordering: .relaxed) }
 
-    /// Writes a block, on the render thread.
+    /// Measures a block and writes it to the ring, on the render thread.
     func take(_ sampleTime: Int64, _ frameCount: Int, _ samples: ReadOnlyChannels) {
         let level = Level(of: samples, frameCount: frameCount)
         let rate = state.pointee.sampleRate
-        state.pointee.held = max(level.peak, state.pointee.held * max(0, 1 - 2.3 * Float(frameCount) / rate))
-        state.pointee.peaks.store(state.pointee.held)
-        if state.pointee.howl.follow(peak: level.peak, frameCount: frameCount, windowLength: Int(rate) / 50) {
+        state.pointee.heldPeak = max(level.peak, state.pointee.heldPeak * max(0, 1 - 2.3 * Float(frameCount) / rate))
+        state.pointee.peaks.store(state.pointee.heldPeak)
+        if state.pointee.feedbackDetector.follow(peak: level.peak, frameCount: frameCount, windowLength: Int(rate) / 50)
+        {
             howls.wrappingAdd(1, ordering: .relaxed)
         }
         if let writer = state.pointee.writer {
-            let expected = state.pointee.expected
-            if expected != .min, sampleTime > expected { writer.skip(Int(sampleTime - expected)) }
+            let expectedSampleTime = state.pointee.expectedSampleTime
+            if expectedSampleTime != .min, sampleTime > expectedSampleTime {
+                writer.skip(Int(sampleTime - expectedSampleTime))
+            }
             writer.write(samples, frameCount: frameCount)
         }
-        state.pointee.expected = sampleTime + Int64(frameCount)
+        state.pointee.expectedSampleTime = sampleTime + Int64(frameCount)
     }
 }

@@ -18,9 +18,9 @@ final class PlayCard: SessionCard {
     private let engine = AudioEngine()
     let asked: SystemOptions
     private let loudspeaker: LoudspeakerOptions
-    private var held: Float = 0
+    private var decayingPeak: Float = 0
 
-    /// - Parameter hasKeys: true if a user can resume playback after headphones were unplugged.
+    /// - Parameter hasKeys: true if the user has keys to resume playback. Then unplugging headphones pauses playback.
     init(_ command: PlayCommand, hasKeys: Bool) throws {
         asked = try command.card.system()
         loudspeaker = command.card.loudspeaker
@@ -32,13 +32,13 @@ final class PlayCard: SessionCard {
                     sampleRate: asked.rate ?? 48_000, blockFrameCount: asked.block ?? 1_024, inputChannelCount: 0,
                     outputChannelCount: 2))
             : try asked.makeSystem()
-        var wanted = try asked.configuration(on: system)
-        try loudspeaker.apply(to: &wanted, channelCount: 2, on: system)
-        wanted.inputChannelCount = 0
-        wanted.category = .playback
-        wanted.preferredIOBufferDuration = 0.02
-        if !hasKeys { wanted.pausesWhenHeadphonesLeave = false }
-        session = AudioSession(system, wanted)
+        var sessionConfiguration = try asked.configuration(on: system)
+        try loudspeaker.apply(to: &sessionConfiguration, channelCount: 2, on: system)
+        sessionConfiguration.inputChannelCount = 0
+        sessionConfiguration.category = .playback
+        sessionConfiguration.preferredIOBufferDuration = 0.02
+        if !hasKeys { sessionConfiguration.pausesWhenHeadphonesLeave = false }
+        session = AudioSession(system, sessionConfiguration)
         device = try session.activate(needing: [.output])
         watchdog = CallbackWatchdog(monitor: device.monitor)
         let format = AudioFormat(
@@ -50,7 +50,7 @@ final class PlayCard: SessionCard {
     }
 
     private func connect(_ format: AudioFormat) throws {
-        engine.mainMixerNode.outputVolume = factor
+        engine.mainMixerNode.outputVolume = volumeFactor
         guard !effects.isEmpty else { return }
         let (mixer, effects, main) = (player.queue.mixer, effects, engine.mainMixerNode)
         try engine.edit { edit throws(AudioEngineError) in
@@ -68,21 +68,21 @@ final class PlayCard: SessionCard {
     func start() throws { try engine.start(on: device) }
 
     /// The volume in decibels.
-    var volume = 0.0 { didSet { engine.mainMixerNode.outputVolume = factor } }
-    private var factor: Float { Float(pow(10, volume / 20)) }
+    var volume = 0.0 { didSet { engine.mainMixerNode.outputVolume = volumeFactor } }
+    private var volumeFactor: Float { Float(pow(10, volume / 20)) }
 
-    /// Returns the peak of the heard sound, which decays slowly.
+    /// Returns the peak of the heard sound, 1 being full scale. The peak decays with each call.
     func peak() -> Float {
-        held = max(engine.mainMixerNode.level.peak, held * 0.8)
-        return held
+        decayingPeak = max(engine.mainMixerNode.level.peak, decayingPeak * 0.8)
+        return decayingPeak
     }
 
-    /// Waits until everything rendered was heard.
+    /// Waits until the loudspeaker has played all rendered sound, at most 1 s.
     func drain() { Thread.sleep(forTimeInterval: min(1, device.outputLatency + 0.05)) }
 
     func close() {
         player.stop()
-        // Fades out.
+        // The player fades out during this wait.
         Thread.sleep(forTimeInterval: min(0.2, 0.03 + device.outputLatency))
         engine.stop()
         session.deactivate()

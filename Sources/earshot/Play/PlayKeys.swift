@@ -4,11 +4,11 @@
 enum PlayKeys {
     enum Action: Equatable {
         case pause, quit, help, status
-        /// Seconds to seek.
+        /// Seeks by a number of seconds, backwards if negative.
         case seek(Double)
-        /// Items to skip.
+        /// Skips a number of items, backwards if negative.
         case skip(Int)
-        /// Decibels to change.
+        /// Changes the volume by a number of decibels.
         case volume(Double)
     }
 

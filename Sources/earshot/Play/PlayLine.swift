@@ -6,17 +6,21 @@ import Foundation
 /// The status line of playback.
 struct PlayLine {
     var isPaused = false
+    /// The position in the present item, in seconds.
     var time = 0.0
-    /// The duration; 0 if unknown.
+    /// The duration of the present item in seconds; 0 if unknown.
     var duration = 0.0
     var title = ""
     var peak: Float = 0
+    /// The volume in decibels.
     var volume = 0.0
+    /// The playback speed; 1 is normal.
     var rate = 1.0
     var state: AudioStreamState?
+    /// The number of the present entry and of all entries, as `2/7 `; empty for a single entry.
     var place = ""
 
-    /// Returns the line for a terminal of this width: the title is shortened first, then the bar.
+    /// Returns the line for a terminal of `width` columns. The bar and then the title get the columns that all other parts leave.
     func text(width: Int, hasColour: Bool) -> String {
         let (sign, colour) = isPaused ? ("‖", 33) : ("▶", 32)
         let line = words(width - 2)
@@ -26,18 +30,18 @@ struct PlayLine {
     private func words(_ width: Int) -> String {
         let head = "\(place)\(times)"
         let tail = "\(StatusLine.meter(isPaused ? 0 : peak))\(details)"
-        var room = width - 1 - head.count - tail.count - 2
+        var freeColumns = width - 1 - head.count - tail.count - 2
         var middle = ""
-        if duration > 0, room >= 8 {
-            let length = min(24, room / 2)
+        if duration > 0, freeColumns >= 8 {
+            let length = min(24, freeColumns / 2)
             middle = " " + Self.bar(min(1, time / duration), length)
-            room -= length + 1
+            freeColumns -= length + 1
         }
-        if room >= 6, !title.isEmpty { middle += " " + Self.fit(title, room - 1) }
+        if freeColumns >= 6, !title.isEmpty { middle += " " + Self.fit(title, freeColumns - 1) }
         return Self.fit("\(head)\(middle) \(tail)", width - 1)
     }
 
-    /// The line for readers of lines.
+    /// The line for output that is not redrawn, with the full title.
     var plain: String {
         let words = title.isEmpty ? "" : "  \(title)"
         return "\(place)\(times)  \(StatusLine.meter(peak))\(isPaused ? " paused" : "")\(details)\(words)"
@@ -70,18 +74,18 @@ struct PlayLine {
         String(FileFormatting.time(max(0, seconds.rounded(.down))).prefix { $0 != "." })
     }
 
-    /// Returns the text; a long one ends in an ellipsis.
+    /// Returns the text if it fits into `width` columns; otherwise as much as fits, and an ellipsis.
     static func fit(_ text: String, _ width: Int) -> String {
-        var (fitting, taken) = ("", 0)
+        var (fitting, usedColumns) = ("", 0)
         for character in text {
-            taken += columns(character)
-            if taken >= width, fitting.count + 1 < text.count || taken > width { return fitting + "…" }
+            usedColumns += columns(character)
+            if usedColumns >= width, fitting.count + 1 < text.count || usedColumns > width { return fitting + "…" }
             fitting.append(character)
         }
         return fitting
     }
 
-    /// Returns the columns of a character: two for East Asian wide characters and emoji.
+    /// Returns the terminal columns of a character: two for East Asian wide characters and emoji, one for all others.
     private static func columns(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
         if first.properties.isEmojiPresentation { return 2 }
@@ -92,7 +96,7 @@ struct PlayLine {
         return wide.contains { $0.contains(first.value) } ? 2 : 1
     }
 
-    /// The columns of the terminal; 80 if unknown.
+    /// The columns of the terminal on standard error; 80 if unknown or less than 20.
     static var terminalWidth: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return 80 }

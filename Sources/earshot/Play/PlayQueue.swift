@@ -7,26 +7,26 @@ import EarshotAudioQueues
 import EarshotAudioStreams
 import Foundation
 
-/// Keeps one entry queued in the player, and records what was played. Entries that cannot be opened are reported and skipped.
+/// Keeps enough entries queued in the player, and records what was played. Reports and skips entries that cannot be opened.
 final class PlayQueue {
     let entries: [PlayEntry]
     private(set) var items: [PlayReport.Item]
-    /// The first failure that was not followed by a success.
+    /// The first failure of a source; otherwise of the first entry that failed and was not played later; nil if there is none.
     var failure: Failure? { sourceFailure ?? failures.min { $0.key < $1.key }?.value }
     private let sourceFailure: Failure?
     private var failures: [Int: Failure] = [:]
     private var retries = PlayRetries()
     private let isLooped: Bool
-    /// An item that is being tried again and has not begun.
+    /// The player's item of a stream that is being tried again and has not begun; nil if there is none.
     private(set) var retriedItem: Int?
     private let player: AudioPlayer
     private var order: PlayOrder
     private let loops: Int
-    /// The entry of each item of the player.
-    private var places: [Int] = []
+    /// The index of the entry that each item in the player's queue plays.
+    private var entryIndices: [Int] = []
     private var isExhausted = false
     private var failedIndices: Set<Int> = []
-    private var heard = -1
+    private var lastBegunItem = -1
     private static let maximumTitles = 1_000
     private static let maximumAhead = 64
     private static let secondsAhead = 5.0
@@ -42,14 +42,14 @@ final class PlayQueue {
         order = PlayOrder(count: entries.count, shuffle: seed, isEndless: command.loop && entries.count > 1)
     }
 
-    /// Appends entries until enough is queued: several short files are queued ahead.
-    /// - Returns: true if there is anything to hear.
+    /// Appends failed streams that are due to be tried again, then entries until enough is queued after the current item.
+    /// - Returns: true if the player has at least one item.
     @discardableResult
     func fill() -> Bool {
         for index in retries.take(now: .now()) {
-            let item = places.count
+            let item = entryIndices.count
             append(index)
-            if places.count > item { retriedItem = item }
+            if entryIndices.count > item { retriedItem = item }
         }
         while !isExhausted, !isAhead, failedIndices.count + retries.count < entries.count {
             guard let index = order.next() else {
@@ -61,7 +61,7 @@ final class PlayQueue {
         return player.itemCount > 0
     }
 
-    /// Returns true if a failed entry will be tried again.
+    /// True if a failed entry waits to be tried again, or is being tried again and has not begun.
     var isWaiting: Bool { retries.count > 0 || retriedItem != nil }
 
     private var isAhead: Bool {
@@ -69,7 +69,7 @@ final class PlayQueue {
         guard count > now + 1 else { return false }
         if count > now + Self.maximumAhead { return true }
         let frames = (now + 1..<count).map { player.frameCount(ofItem: $0) }
-        // The length of a stream is unknown.
+        // A stream in the queue is enough, since its length is unknown.
         let hasStream = (now + 1..<count).contains { entry(ofItem: $0).map { entries[$0].isStream } ?? false }
         return hasStream || Double(frames.reduce(0, +)) > Self.secondsAhead * player.format.sampleRate
     }
@@ -82,8 +82,8 @@ final class PlayQueue {
             case .pipe(let prefix):
                 player.append(AudioStream(reading: STDIN_FILENO, after: prefix, format: player.format))
             }
-            places.append(index)
-            if case .file(let path) = entries[index].kind, player.frameCount(ofItem: places.count - 1) == 0 {
+            entryIndices.append(index)
+            if case .file(let path) = entries[index].kind, player.frameCount(ofItem: entryIndices.count - 1) == 0 {
                 markFailed(index, Failure("\(path) contains no audio. It is skipped.", status: Failure.data))
             }
         } catch { markFailed(index, Failure(error)) }
@@ -108,20 +108,21 @@ final class PlayQueue {
         items[index].error = nil
     }
 
-    /// Returns the playable item this many places away, or the last one in that direction.
+    /// Returns the item that is `count` places away, or the next item in that direction whose entry has not failed. The result
+    /// may be outside the queue.
     func item(_ count: Int, from item: Int) -> Int {
         var goal = item + count
         while let index = entry(ofItem: goal), failedIndices.contains(index) { goal += count.signum() }
         return goal
     }
 
-    func entry(ofItem item: Int) -> Int? { places.indices.contains(item) ? places[item] : nil }
+    func entry(ofItem item: Int) -> Int? { entryIndices.indices.contains(item) ? entryIndices[item] : nil }
 
-    /// Returns the entry that has begun since the last call.
+    /// Returns the index of the entry that has begun since the last call, and counts this play; nil if none has begun.
     func begin() -> Int? {
         let item = player.currentItem
-        guard item != heard, let index = entry(ofItem: item) else { return nil }
-        heard = item
+        guard item != lastBegunItem, let index = entry(ofItem: item) else { return nil }
+        lastBegunItem = item
         guard !failedIndices.contains(index) else { return nil }
         items[index].plays += 1
         return index
@@ -136,7 +137,7 @@ final class PlayQueue {
             if item == retriedItem { retriedItem = nil }
             if let index = entry(ofItem: item) { markFailed(index, Failure(error)) }
         case .lost(let loss):
-            if let index = entry(ofItem: min(player.currentItem, places.count - 1)) {
+            if let index = entry(ofItem: min(player.currentItem, entryIndices.count - 1)) {
                 items[index].lostFrames += loss.frameCount
             }
         case .title(let item, let title):
@@ -148,13 +149,13 @@ final class PlayQueue {
         }
     }
 
-    /// Updates the report with what was played.
+    /// Updates the times and counts in ``items`` with what was played so far.
     func account() {
         for index in items.indices {
             (items[index].seconds, items[index].stalls, items[index].reconnections) = (0, 0, 0)
             items[index].leftOutSeconds = 0
         }
-        for (item, index) in places.enumerated() {
+        for (item, index) in entryIndices.enumerated() {
             items[index].seconds += Double(player.framesHeard(ofItem: item)) / player.format.sampleRate
             guard let stream = player.stream(ofItem: item) else { continue }
             items[index].stalls += stream.statistics.stalls

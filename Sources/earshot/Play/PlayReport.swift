@@ -9,27 +9,27 @@ struct PlayReport: Codable, CommandReport {
     struct Item: Codable {
         struct Title: Codable {
             var title: String
-            /// The seconds of the item's sound before it.
+            /// The position in the item's sound, in seconds, at which the title arrived.
             var seconds: Double
         }
 
         var name: String
         /// The kind: `file` or `stream`.
         var kind: String
-        /// The number of times that it was begun.
+        /// The number of times that playback of the entry began.
         var plays = 0
-        /// The seconds of its sound that were heard, over all plays.
+        /// The seconds of the entry's sound that were heard, in all plays together.
         var seconds = 0.0
-        /// The frames at the device's rate that were too late.
+        /// The number of frames, at the device's rate, that were lost because they came too late.
         var lostFrames = 0
-        /// The number of stalls and reconnections of a stream.
+        /// The number of stalls of a stream, and (``reconnections``) of new connections to it.
         var stalls = 0
         var reconnections = 0
-        /// The seconds skipped after a long pause of a station, so that it continues live.
+        /// The seconds of a stream that were skipped after long pauses, so that playback continued live.
         var leftOutSeconds = 0.0
         /// The last thousand titles of a stream.
         var titles: [Title] = []
-        /// The reason that it was not played to its end.
+        /// The reason that the entry was not played to its end; nil if there is none.
         var error: String?
     }
 
@@ -50,7 +50,7 @@ struct PlayReport: Codable, CommandReport {
     var routeLostFrames: Int
     var callback: CallReport.Callback
 
-    /// Two lines of text.
+    /// Returns the report as two lines of text.
     func summary(_ ending: EndReason) -> String {
         let played = items.filter { $0.seconds > 0 }
         let lost = items.reduce(0) { $0 + $1.lostFrames }

@@ -30,7 +30,7 @@ final class PlayRunner {
     init(_ command: PlayCommand) throws {
         self.command = command
         sources = try PlaySources(command.files)
-        // Before the sound system is opened, which is needless without a file.
+        // Files are checked before the sound system is opened, which is needless if no file can be played.
         let refusals = sources.refusals
         let failures = sources.failures + refusals
         for failure in failures { Terminal.error(failure.line) }
@@ -57,7 +57,7 @@ final class PlayRunner {
         Terminal.live("")
         takeEvents()
         queue.account()
-        let device = card.report  // while it runs: a stopped device has no real-time priority
+        let device = card.report  // before close(): a stopped device has no real-time priority
         let seconds = HostTime.now().seconds(since: began)
         if case .finished = ending { card.drain() }
         card.close()
@@ -111,11 +111,11 @@ final class PlayRunner {
     }
 
     private func takeEvents() {
-        let new = news.events.withLock { events in
+        let newEvents = news.events.withLock { events in
             defer { events = [] }
             return events
         }
-        for event in new {
+        for event in newEvents {
             queue.take(event)
             switch event {
             case .title(let item, let words) where item == player.currentItem:
@@ -146,9 +146,9 @@ final class PlayRunner {
         title = ""
         var line = "playing: \(TerminalText.sanitizedLine(queue.items[index].name))"
         if case .file(let path) = entry.kind {
-            let found = PlayTitle(path: path, name: entry.name == path ? nil : entry.name)
-            title = found.text
-            line += found.details
+            let playTitle = PlayTitle(path: path, name: entry.name == path ? nil : entry.name)
+            title = playTitle.text
+            line += playTitle.details
         }
         Terminal.say(line)
         status.restart()
@@ -164,8 +164,8 @@ final class PlayRunner {
 
     // MARK: Keys
 
-    /// Executes an action.
-    /// - Returns: false if the command ends.
+    /// Executes the action of a key.
+    /// - Returns: false if the user quits.
     private func act(_ action: PlayKeys.Action?) -> Bool {
         switch action {
         case .quit: return false
@@ -198,7 +198,7 @@ final class PlayRunner {
     private func skip(_ count: Int) {
         queue.fill()
         let item = player.currentItem
-        // Back first goes to the beginning of the item.
+        // More than 3 s into an item, back goes to the item's beginning.
         let isBegun = count < 0 && player.currentTime > 3
         let goal = isBegun ? item : queue.item(count, from: item)
         if goal < 0 {
@@ -212,7 +212,7 @@ final class PlayRunner {
         }
     }
 
-    /// Reports an impossible action; playback continues.
+    /// Does the work. An error is printed as a warning, and playback continues.
     private func attempt(_ work: () throws -> Void) {
         do { try work() } catch { Terminal.warn(Failure(error).line) }
     }

@@ -13,21 +13,22 @@ struct PlayEntry {
         case pipe([UInt8])
     }
     var kind: Kind
-    /// The given name; an address without user name, password and query.
+    /// The name to show: a file's path, `standard input`, or an address without user name, password and query.
     var name: String
-    /// Retains the copy of standard input.
+    /// The temporary copy of standard input, which is deleted when released; nil for other entries.
     var spool: StandardStream.Spool?
 
     var isStream: Bool { if case .file = kind { false } else { true } }
 }
 
-/// The sources of names on a command line: playlists and folders are opened, and an error of one name does not affect the others.
+/// The entries to play for the names on a command line. Playlists and folders are replaced by their contents. An error of one
+/// name does not affect any other name.
 struct PlaySources {
     private(set) var entries: [PlayEntry] = []
     private(set) var failures: [Failure] = []
     private var hasStandardInput = false
     /// The maximum depth of playlists in playlists.
-    private static let deepest = 3
+    private static let maximumPlaylistDepth = 3
     private static let maximumPlaylistLength = 1 << 24
     private static let maximumEntries = 100_000
 
@@ -35,7 +36,7 @@ struct PlaySources {
         for name in names { try add(name, depth: 0) }
     }
 
-    /// The reasons that no entry can be opened; empty if one can, or is a stream.
+    /// The reasons that no entry can be opened; empty if at least one entry can be opened or is a stream.
     var refusals: [Failure] {
         var found: [Failure] = []
         for entry in entries {
@@ -109,7 +110,7 @@ struct PlaySources {
     }
 
     private mutating func addPlaylist(_ path: String, depth: Int) throws {
-        guard depth < Self.deepest else {
+        guard depth < Self.maximumPlaylistDepth else {
             throw Failure("\(path): the playlists contain each other. Name the files instead.", status: Failure.data)
         }
         guard let file = FileHandle(forReadingAtPath: path),

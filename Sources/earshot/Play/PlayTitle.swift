@@ -6,9 +6,9 @@ import Foundation
 
 /// The title of a playing file.
 struct PlayTitle {
-    /// `ARTIST – TITLE`, or the one that exists; otherwise the file's name.
+    /// The title: `ARTIST – TITLE`, or only the tag that exists. Without both tags, the file's name.
     var text: String
-    /// Its length, format, album and date, printed after the title.
+    /// The file's length, format, album and date, to print after the title.
     var details = ""
 
     /// - Parameter name: the title of a file without tags; nil for the file's name.

@@ -10,12 +10,13 @@ struct ProcessVoiceReport: Codable {
     var rate: Int
     var seconds: Double
     var ended: String
-    /// The seconds of silence appended to the shorter file.
+    /// The seconds of silence appended to the microphone's file, and (``referencePaddingSeconds``) to the reference; 0 for the
+    /// longer file.
     var micPaddingSeconds: Double
     var referencePaddingSeconds: Double
     var echoCancellation: Bool
-    /// The echo return loss enhancement after 2 s of far-end sound; nil if there was none. Simultaneous near-end speech lowers
-    /// it.
+    /// The echo return loss enhancement after the first 2 s of far-end sound; nil if there was less far-end sound. Simultaneous
+    /// near-end speech lowers the value.
     var enhancementDb: Double?
     var echoReturnLossDb: Double?
     /// The delay from reference to echo; nil without an echo.
@@ -25,9 +26,9 @@ struct ProcessVoiceReport: Codable {
     /// The mean processing time of 10 ms of sound.
     var costMs: Double
     var worstCostMs: Double
-    /// The samples of the inputs that were NaN or infinite, and are silence.
+    /// The number of input samples that were NaN or infinite, and were replaced by silence.
     var faultSamples: Int
-    /// The finding for which a call would stop voice processing.
+    /// The finding for which a call would stop voice processing; nil if there is none.
     var finding: String?
 
     var words: String {

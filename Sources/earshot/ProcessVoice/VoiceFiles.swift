@@ -6,7 +6,7 @@ import EarshotAudioFiles
 import EarshotVoiceProcessing
 import Foundation
 
-/// The files of `earshot process-voice`: two inputs, read in frames of 10 ms, and one output.
+/// The files of `earshot process-voice`: one or two inputs, read in blocks of 10 ms, and one output.
 struct VoiceFiles {
     private let processor: VoiceProcessor
     private let microphone: ConvertedFileReader
@@ -34,31 +34,31 @@ struct VoiceFiles {
     }
 
     func process() throws -> ProcessVoiceReport {
-        let n = processor.frameCount
-        let frames = AudioBuffer(channelCount: 3, frameCapacity: n)
-        let cleaned = AudioBuffer(channelCount: 1, frameCapacity: n)
+        let blockFrameCount = processor.frameCount
+        let frames = AudioBuffer(channelCount: 3, frameCapacity: blockFrameCount)
+        let cleaned = AudioBuffer(channelCount: 1, frameCapacity: blockFrameCount)
         var monitor = VoiceProcessingMonitor(options: processor.options)
         var finding: VoiceProcessingFinding?
         var counts = (microphone: 0, reference: 0)
         var progress = Progress(total: max(microphone.frameCount, reference?.frameCount ?? 0))
-        var skipped = 0  // of the processor's delay
+        var skippedFrameCount = 0  // frames of the processor's delay
         while !Interrupt.isRequested {
             let gotMicrophone = try read(microphone, into: frames.channels[0])
             let gotReference = try reference.map { try read($0, into: frames.channels[1]) } ?? 0
             counts.microphone += gotMicrophone
             counts.reference += gotReference
-            let length = max(counts.microphone, counts.reference)
-            if gotMicrophone == 0, gotReference == 0, writer.frameCount >= length { break }
+            let inputFrameCount = max(counts.microphone, counts.reference)
+            if gotMicrophone == 0, gotReference == 0, writer.frameCount >= inputFrameCount { break }
             try processor.process(
                 microphone: frames.channels[0], reference: frames.channels[1], into: cleaned.channels[0])
             finding =
                 finding
                 ?? monitor.observe(
                     microphone: frames.channels[0], reference: frames.channels[1], cleaned: cleaned.channels[0],
-                    frameCount: n)
-            let skip = min(n, processor.delay - skipped)
-            skipped += skip
-            let count = min(n - skip, length - writer.frameCount)
+                    frameCount: blockFrameCount)
+            let skip = min(blockFrameCount, processor.delay - skippedFrameCount)
+            skippedFrameCount += skip
+            let count = min(blockFrameCount - skip, inputFrameCount - writer.frameCount)
             try writer.write(cleaned.channels, frameCount: count, offset: skip)
             progress.show(writer.frameCount)
         }
@@ -70,11 +70,11 @@ struct VoiceFiles {
 
     private func read(_ reader: ConvertedFileReader, into samples: UnsafeMutablePointer<Float>) throws -> Int {
         var pointer = samples
-        let got = try withUnsafeMutablePointer(to: &pointer) {
+        let readCount = try withUnsafeMutablePointer(to: &pointer) {
             try reader.read(into: Channels($0, count: 1), frameCount: processor.frameCount)
         }
-        clearSamples(samples + got, processor.frameCount - got)
-        return got
+        clearSamples(samples + readCount, processor.frameCount - readCount)
+        return readCount
     }
 
     private func report(_ microphone: Int, _ reference: Int, _ finding: VoiceProcessingFinding?) -> ProcessVoiceReport {
@@ -96,27 +96,27 @@ struct VoiceFiles {
 }
 
 extension VoiceFiles {
-    /// The progress on a terminal if it takes longer than a second.
+    /// Shows the progress on a terminal if the processing takes longer than a second.
     private struct Progress {
         let total: Int
         private let began: HostTime
-        private var shown: HostTime
+        private var lastShown: HostTime
 
         init(total: Int) {
             self.total = total
             began = .now()
-            shown = began
+            lastShown = began
         }
 
         mutating func show(_ done: Int) {
             let now = HostTime.now()
-            guard now.seconds(since: began) > 1, now.seconds(since: shown) > 0.2, total > 0 else { return }
-            shown = now
+            guard now.seconds(since: began) > 1, now.seconds(since: lastShown) > 0.2, total > 0 else { return }
+            lastShown = now
             Terminal.live("process-voice \(min(100, done / max(1, total / 100))) %")
         }
 
         func end() {
-            if shown > began { Terminal.live("") }
+            if lastShown > began { Terminal.live("") }
         }
     }
 }

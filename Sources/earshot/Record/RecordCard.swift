@@ -21,21 +21,23 @@ final class RecordCard: SessionCard {
     private let feeder: FileFeeder?
     private let source: AudioRing?
     /// The maximum frames to record; nil for no limit.
-    private let limit: Int?
+    private let frameLimit: Int?
 
     init(_ command: RecordCommand, _ plan: RecordPlan) throws {
         asked = command.system
         let rate = plan.format?.sampleRate ?? asked.rate
-        if let rate, let wanted = asked.rate, rate != wanted {
-            throw Failure("--rate \(Int(wanted)): the file to append to has \(Int(rate)) Hz", status: Failure.usage)
-        }
-        let mapped = command.microphone.microphoneChannels?.channels.count
-        let asked = command.channels ?? mapped
-        if let format = plan.format, let asked, asked != format.channelCount {
+        if let rate, let requestedRate = asked.rate, rate != requestedRate {
             throw Failure(
-                "\(asked) channels: the file to append to has \(format.channelCount)", status: Failure.usage)
+                "--rate \(Int(requestedRate)): the file to append to has \(Int(rate)) Hz", status: Failure.usage)
         }
-        let count = plan.format?.channelCount ?? asked
+        let mappedChannelCount = command.microphone.microphoneChannels?.channels.count
+        let askedChannelCount = command.channels ?? mappedChannelCount
+        if let format = plan.format, let askedChannelCount, askedChannelCount != format.channelCount {
+            throw Failure(
+                "\(askedChannelCount) channels: the file to append to has \(format.channelCount)", status: Failure.usage
+            )
+        }
+        let count = plan.format?.channelCount ?? askedChannelCount
         var (feeder, source): (FileFeeder?, AudioRing?)
         let system: any AudioSystem
         if command.system.device == .simulated {
@@ -46,7 +48,7 @@ final class RecordCard: SessionCard {
             system = try command.system.makeSystem()
         }
         (self.feeder, self.source) = (feeder, source)
-        session = AudioSession(system, try Self.wanted(command, count, rate, system))
+        session = AudioSession(system, try Self.sessionConfiguration(command, count, rate, system))
         device = try session.activate(needing: [.input])
         watchdog = CallbackWatchdog(monitor: device.monitor)
         meter = MonitorTape(sampleRate: device.sampleRate)
@@ -54,7 +56,7 @@ final class RecordCard: SessionCard {
             sampleRate: rate ?? device.sampleRate,
             channelCount: count
                 ?? max(1, min(2, session.currentRoute.input?.inputChannelCount ?? 1, device.inputChannelCount)))
-        limit = command.duration.map { max(1, Int(($0 * format.sampleRate).rounded())) }
+        frameLimit = command.duration.map { max(1, Int(($0 * format.sampleRate).rounded())) }
         var options = AudioRecorder.Options()
         options.preRoll = command.preRoll ?? 0
         options.partDuration = command.split
@@ -89,26 +91,26 @@ final class RecordCard: SessionCard {
         return (card, feeder, source)
     }
 
-    private static func wanted(
+    private static func sessionConfiguration(
         _ command: RecordCommand, _ count: Int?, _ rate: Double?, _ system: any AudioSystem
     ) throws -> AudioSession.Configuration {
-        var wanted = try command.system.configuration(on: system)
-        wanted.category = .record
-        wanted.preferredIOBufferDuration = 0.02
-        try command.microphone.apply(to: &wanted, channelCount: count ?? 2, on: system)
+        var configuration = try command.system.configuration(on: system)
+        configuration.category = .record
+        configuration.preferredIOBufferDuration = 0.02
+        try command.microphone.apply(to: &configuration, channelCount: count ?? 2, on: system)
         let device = system.devices.first {
-            wanted.preferredInput == nil ? $0.isDefaultInput : $0.id == wanted.preferredInput
+            configuration.preferredInput == nil ? $0.isDefaultInput : $0.id == configuration.preferredInput
         }
-        if count == nil, let device { wanted.inputChannelCount = max(1, min(2, device.inputChannelCount)) }
-        // A rate that the device lacks is converted.
-        wanted.preferredSampleRate = rate.flatMap { rate in
+        if count == nil, let device { configuration.inputChannelCount = max(1, min(2, device.inputChannelCount)) }
+        // The device is asked only for a rate that it supports. The engine converts to any other rate.
+        configuration.preferredSampleRate = rate.flatMap { rate in
             device?.sampleRates.contains(rate) ?? true ? rate : nil
         }
-        if system.backend == .simulated { wanted.preferredBlockFrameCount = command.system.block ?? 256 }
-        return wanted
+        if system.backend == .simulated { configuration.preferredBlockFrameCount = command.system.block ?? 256 }
+        return configuration
     }
 
-    /// Starts capturing, and recording unless it stands by.
+    /// Starts capturing. Also starts recording, unless `standby` is true.
     func start(standby: Bool) throws {
         feeder?.prime()
         try feeder?.start()
@@ -116,20 +118,20 @@ final class RecordCard: SessionCard {
         try engine.start(on: device)
     }
 
-    /// Starts recording, up to the limit if there is one.
+    /// Starts or resumes recording, until the requested duration is reached if there is one.
     func record() throws {
-        let rest = limit.map { Double(max(0, $0 - recorder.elapsedFrameCount)) / recorder.format.sampleRate }
+        let rest = frameLimit.map { Double(max(0, $0 - recorder.elapsedFrameCount)) / recorder.format.sampleRate }
         try recorder.record(forDuration: rest)
     }
 
-    /// Returns true if everything requested is recorded.
-    var isComplete: Bool { limit.map { recorder.elapsedFrameCount >= $0 } ?? false }
+    /// True if the requested duration is recorded; false without a requested duration.
+    var isComplete: Bool { frameLimit.map { recorder.elapsedFrameCount >= $0 } ?? false }
 
     /// Closes the card and completes the files.
     func close() {
         engine.stop()
         session.deactivate()
-        try? recorder.stop()  // what went wrong stands with its file
+        try? recorder.stop()  // each file stores its own error
         feeder?.stop()
     }
 

@@ -7,15 +7,17 @@ struct RecordLine {
     enum State { case recording, paused, standby }
 
     var state = State.recording
-    /// The seconds without pauses.
+    /// The recorded seconds, without pauses.
     var elapsed = 0.0
+    /// The requested seconds; nil for no limit.
     var duration: Double?
     var peak: Float = 0
     var bytes = 0
+    /// The number of lost frames.
     var lost = 0
-    /// The number of the part; nil without parts.
+    /// The number of the part that is being written; nil without `--split`.
     var part: Int?
-    /// The reason that it captures nothing.
+    /// The reason that no sound is captured at the moment; nil while sound is captured.
     var interruption: String?
 
     /// - Parameter hasColour: true on a terminal with colours.
@@ -29,7 +31,7 @@ struct RecordLine {
         return (hasColour ? "\u{1B}[\(colour)m\(sign)\u{1B}[0m" : sign) + " " + words
     }
 
-    /// The line for readers of lines.
+    /// The status line without the sign for the state at its beginning.
     var words: String {
         let time = Self.clock(elapsed) + (duration.map { "/" + Self.clock($0) } ?? "")
         let level = peak > 0 ? String(format: "%5.1f dB", max(-99.9, 20 * log10(Double(peak)))) : " -inf dB"

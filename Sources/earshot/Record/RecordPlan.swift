@@ -6,14 +6,14 @@ import EarshotAudioFiles
 import EarshotAudioQueues
 import Foundation
 
-/// The files to record into, checked before any is touched.
+/// The files to record into, all checked before any file is created or changed.
 struct RecordPlan {
     struct Item {
         /// The name on the command line.
         var name: String
         var type: AudioFileType
         var path: String
-        /// The frames of the existing file that is appended to; nil for a new file.
+        /// The number of frames in the existing file to append to; nil for a new file.
         var existingFrames: Int?
 
         var isStream: Bool { name == StandardStream.name }
@@ -21,9 +21,9 @@ struct RecordPlan {
     }
 
     private(set) var items: [Item] = []
-    /// The number of the first file of parts.
+    /// The number of the first part, with `--split`.
     private(set) var firstPart = 1
-    /// The format of the files to append to.
+    /// The common format of the files to append to; nil if all files are new.
     private(set) var format: AudioFormat?
     private let settings: SoundFiles.Settings
 
@@ -37,7 +37,7 @@ struct RecordPlan {
                     FileKinds.unknown(name),
                     status: Failure.usage)
             }
-            // The report may be read in another folder.
+            // The path is absolute, since the report may be read in another folder.
             let path = name == StandardStream.name ? "standard output" : URL(fileURLWithPath: name).path
             if items.contains(where: { $0.path == path }) {
                 throw Failure("\(name) is named twice. Name each file once.", status: Failure.usage)
@@ -67,12 +67,12 @@ struct RecordPlan {
             if isAppending {
                 try proceed(with: index)
             } else if !mayReplace {
-                throw Self.isThere(items[index].name)
+                throw Self.alreadyExists(items[index].name)
             }
         }
     }
 
-    private static func isThere(_ name: String) -> Failure {
+    private static func alreadyExists(_ name: String) -> Failure {
         ExistingFile.failure(name, choices: "--overwrite, --append")
     }
 
@@ -81,17 +81,17 @@ struct RecordPlan {
         do {
             info = try SoundFiles.info(items[index].path)
         } catch { throw Failure(error) }
-        let found = info.format
-        if let format, format != found {
+        let existingFormat = info.format
+        if let format, format != existingFormat {
             throw Failure(
-                "\(items[index].name) has \(FileFormatting.format(rate: found.sampleRate, channels: found.channelCount)), another file \(FileFormatting.format(rate: format.sampleRate, channels: format.channelCount)). Append to one of them.",
+                "\(items[index].name) has \(FileFormatting.format(rate: existingFormat.sampleRate, channels: existingFormat.channelCount)), another file \(FileFormatting.format(rate: format.sampleRate, channels: format.channelCount)). Append to one of them.",
                 status: Failure.usage)
         }
-        format = found
+        format = existingFormat
         items[index].existingFrames = info.frameCount
     }
 
-    /// Numbers parts after existing ones; without appending, existing ones must be replaceable.
+    /// Numbers new parts after the existing ones when appending. Otherwise throws if a part exists and may not be replaced.
     private mutating func numberParts(isAppending: Bool, mayReplace: Bool) throws {
         for item in items {
             let file = AudioRecorderFile(path: item.path)
@@ -107,7 +107,7 @@ struct RecordPlan {
             if isAppending {
                 firstPart = max(firstPart, last + 1)
             } else if !mayReplace {
-                throw Self.isThere(
+                throw Self.alreadyExists(
                     ((item.name as NSString).deletingLastPathComponent as NSString).appendingPathComponent(
                         (file.path(ofPart: numbers.min() ?? last) as NSString).lastPathComponent))
             }

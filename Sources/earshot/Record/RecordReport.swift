@@ -8,19 +8,19 @@ import Foundation
 
 /// The report of `record --json`. The manual page documents its fields, which must not change.
 struct RecordReport: Codable, CommandReport {
-    /// A file, or the parts of one.
+    /// A recorded file; with `--split`, all its parts.
     struct File: Codable {
-        /// One path, or the paths of the parts.
+        /// The path of the file, or the paths of its parts; `-` for standard output.
         var paths: [String]
         var type: String
-        /// The frames recorded now, at the report's rate.
+        /// The number of frames that this command recorded, at the report's ``RecordReport/rate``.
         var frames: Int
-        /// The frames of the whole file, when sound was appended to it.
+        /// The number of frames in the whole file after sound was appended; nil for a new file.
         var totalFrames: Int?
         var bytes: Int
-        /// The reason that it ended early.
+        /// The reason that the file ended early; nil if the file is complete.
         var error: String?
-        /// The reason that tags were not written.
+        /// The reason that tags were not written to the file; nil if there is none.
         var warning: String?
     }
 
@@ -32,12 +32,12 @@ struct RecordReport: Codable, CommandReport {
     var seconds: Double
     var ended: String
     var files: [File]
-    /// The frames of silence that replaced lost ones.
+    /// The number of lost frames, which are silence in the files.
     var lostFrames: Int
-    /// The frames of silence that were left out.
+    /// The number of silent frames that `--trim-silence` left out.
     var trimmedFrames: Int
     var pauses: Int
-    /// The peak in dBFS; nil without sound.
+    /// The recorded peak in dBFS; nil if every sample is zero.
     var peakDb: Double?
     var routeChanges: [CallReport.RouteChanged]
     var interruptions: [CallReport.Interrupted]
@@ -70,7 +70,7 @@ struct RecordReport: Codable, CommandReport {
         callback = CallReport.Callback(card.watchdog.snapshot)
     }
 
-    /// Returns true if the peak is full scale: the converter's input was probably louder.
+    /// True if the peak is full scale, so that the recording is probably clipped.
     var isClipped: Bool { (peakDb ?? -.infinity) >= -0.000_1 }
 
     static func byteCount(_ path: String) -> Int {

@@ -13,8 +13,8 @@ final class RecordRunner {
     private let card: RecordCard
     private var pauses = 0
     private var isStandingBy: Bool
-    /// The files whose end was reported.
-    private var told: Set<Int> = []
+    /// The indices of the files whose early end was reported.
+    private var reportedFiles: Set<Int> = []
     private var status = StatusLine()
 
     init(_ command: RecordCommand) throws {
@@ -35,7 +35,7 @@ final class RecordRunner {
         presentStart(hasKeys: keys != nil)
         let ending = watch(keys)
         Terminal.live("")
-        let device = card.report  // while it runs: a stopped device has no real-time priority
+        let device = card.report  // before close(): a stopped device has no real-time priority
         card.close()
         reportFailures()
         let report = RecordReport(
@@ -76,7 +76,7 @@ final class RecordRunner {
         defer { news.cancel() }
         var microphone = MicrophoneCheck(sampleRate: 1_000)
         let began = HostTime.now()
-        var looked = began
+        var lastMicrophoneCheck = began
         while true {
             let key = keys?.next(within: 0.05)
             if keys == nil { Thread.sleep(forTimeInterval: 0.05) }
@@ -85,27 +85,29 @@ final class RecordRunner {
             if let ending = ending(now) { return ending }
             switch key {
             case .character("q"), .character("Q"): return .quit
-            case .character("p"), .character("P"), .character(" "): turn()
+            case .character("p"), .character("P"), .character(" "): togglePause()
             case .character("s"), .character("S"): status.ask()
             case .character("?"), .character("h"): Terminal.say(Self.hint)
             default: break
             }
-            for _ in 0..<Interrupt.takePauses() { turn() }
+            for _ in 0..<Interrupt.takePauses() { togglePause() }
             reportFailures()
             if card.recorder.files.allSatisfy({ $0.error != nil }) {
                 return .failed(
                     card.recorder.error.map { Failure($0) } ?? Failure("Nothing is being written.", status: 73))
             }
-            let passed = Int(min(1, now.seconds(since: looked)) * 1_000)
-            looked = now
-            if microphone.update(card.recorder.level, frameCount: passed), let advice = microphone.finding.advice {
+            let elapsedMilliseconds = Int(min(1, now.seconds(since: lastMicrophoneCheck)) * 1_000)
+            lastMicrophoneCheck = now
+            if microphone.update(card.recorder.level, frameCount: elapsedMilliseconds),
+                let advice = microphone.finding.advice
+            {
                 Terminal.warn(advice)
             }
             show(now.seconds(since: began))
         }
     }
 
-    private func turn() {
+    private func togglePause() {
         if card.recorder.isRecording {
             pauses += 1
             card.recorder.pause()
@@ -124,11 +126,11 @@ final class RecordRunner {
         return card.isComplete ? .duration : nil
     }
 
-    /// Reports a file that ends early at once; the others continue.
+    /// Warns once about each file that ended early. All other files continue.
     private func reportFailures() {
-        for (index, file) in card.recorder.files.enumerated() where !told.contains(index) {
+        for (index, file) in card.recorder.files.enumerated() where !reportedFiles.contains(index) {
             guard let error = file.error else { continue }
-            told.insert(index)
+            reportedFiles.insert(index)
             Terminal.warn(error)
         }
     }
@@ -149,7 +151,7 @@ final class RecordRunner {
         StatusLine.show(plain: line.words, live: line.text(hasColour: Terminal.hasColour))
     }
 
-    /// Writes tags to the complete files. Returns the errors by path.
+    /// Writes the tags to all recorded files that can store tags. Returns the errors by path.
     private func writeTags() -> [String: String] {
         var warnings: [String: String] = [:]
         for (item, file) in zip(plan.items, card.recorder.files) where item.keepsTags {

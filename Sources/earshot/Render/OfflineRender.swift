@@ -8,29 +8,29 @@ import Foundation
 
 /// Renders a graph to a file, block by block, until its inputs have ended and the tail has decayed.
 struct OfflineRender {
-    /// The magnitude of −100 dBFS, below which the end counts as silence.
+    /// The greatest magnitude of a sample that counts as silence: −100 dBFS.
     static let silence: Float = 1e-5
-    /// The seconds of silence after which no more sound is expected; longer than the delay unit's longest time.
+    /// The seconds of silence after which the tail counts as decayed; more than the delay unit's longest delay.
     static let patience = 3.0
-    /// The maximum seconds of a tail without a requested length.
+    /// The maximum seconds of a tail whose length the user did not request.
     static let longestTail = 60.0
 
-    /// The result.
+    /// The length, level and faults of a rendering.
     struct Result {
         var frameCount = 0
-        /// The frames before the tail.
+        /// The number of frames before the tail, up to the end of the last input.
         var inputFrameCount = 0
-        /// The elapsed seconds.
+        /// The seconds that the rendering took.
         var elapsed = 0.0
-        /// The peak in dBFS.
+        /// The highest sample in dBFS.
         var peak = -Double.infinity
         /// The integrated loudness in LUFS.
         var loudness = -Double.infinity
         /// The samples above full scale.
         var clippedSamples = 0
-        /// True if the tail was cut off while it sounded.
+        /// True if the rendering stopped after ``longestTail``, before ``patience`` seconds of silence.
         var isTailCut = false
-        /// The number of changes after the end, and the first of them.
+        /// The number of parameter changes due after the end of the file; ``firstLateChange`` is the earliest.
         var lateChanges = 0
         var firstLateChange: GraphFile.Change?
     }
@@ -38,27 +38,27 @@ struct OfflineRender {
     private let graph: GraphBuilder
     private let changes: [GraphFile.Change]
     private let output: any SoundFileWriter
-    private let block: Int
+    private let blockFrameCount: Int
     private let tail: Double?
     private let rendered: AudioBuffer
-    private let held: AudioBuffer
-    private var heldCount = 0
+    private let heldSilence: AudioBuffer
+    private var heldFrameCount = 0
     private var nextChange = 0
     private let meter: LoudnessMeter
     private var result = Result()
 
     /// - Parameters:
-    ///   - tail: the seconds after the inputs; nil for as long as it sounds.
+    ///   - tail: the seconds to render after the last input; nil to stop when the sound has decayed.
     init(_ graph: GraphBuilder, changes: [GraphFile.Change], to output: any SoundFileWriter, block: Int, tail: Double?)
     {
         self.graph = graph
         self.changes = changes
         self.output = output
-        self.block = block
+        blockFrameCount = block
         self.tail = tail
         let format = graph.format
         rendered = AudioBuffer(channelCount: format.channelCount, frameCapacity: block)
-        held = AudioBuffer(
+        heldSilence = AudioBuffer(
             channelCount: format.channelCount, frameCapacity: Self.frames(Self.patience, format) + block)
         meter = LoudnessMeter(
             sampleRate: format.sampleRate, channelCount: format.channelCount, measuresTruePeak: false)
@@ -68,42 +68,45 @@ struct OfflineRender {
         Int((seconds * format.sampleRate).rounded(.up))
     }
 
-    /// - Parameter progress: called now and then with the seconds rendered, and the total seconds as far as known.
+    /// - Parameter progress: called after each block with the seconds rendered so far and the expected total seconds. The total
+    ///   leaves out a tail of unknown length.
     mutating func run(progress: (Double, Double) -> Void) throws -> Result {
         let clock = ContinuousClock()
         let start = clock.now
         let format = graph.format
-        let inputs = Self.frames(graph.sources.compactMap(\.end).max() ?? 0, format)
-        let total = inputs + Self.frames(tail ?? (graph.isEndless ? 0 : Self.longestTail), format)
-        let isOpen = tail == nil && !graph.isEndless
-        let shown = Double(tail == nil ? inputs : total) / format.sampleRate
-        var at = 0
-        while at < total {
+        let inputFrameCount = Self.frames(graph.sources.compactMap(\.end).max() ?? 0, format)
+        let totalFrameCount = inputFrameCount + Self.frames(tail ?? (graph.isEndless ? 0 : Self.longestTail), format)
+        let endsWithDecay = tail == nil && !graph.isEndless
+        let expectedSeconds = Double(tail == nil ? inputFrameCount : totalFrameCount) / format.sampleRate
+        var position = 0
+        while position < totalFrameCount {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
-            let count = min(blockBeforeChanges(at), (at < inputs ? inputs : total) - at)
-            try schedule(before: at + count)
+            let count = min(
+                blockBeforeChanges(position),
+                (position < inputFrameCount ? inputFrameCount : totalFrameCount) - position)
+            try schedule(before: position + count)
             try graph.engine.renderOffline(rendered.channels, frameCount: count)
             for source in graph.sources { if let error = source.player.error { throw error } }
-            if at < inputs || !isOpen {
+            if position < inputFrameCount || !endsWithDecay {
                 try write(rendered.channels, count)
             } else {
                 try hold(count)
             }
-            at += count
-            progress(Double(at) / format.sampleRate, shown)
-            if at > inputs, isOpen, isOver { break }
+            position += count
+            progress(Double(position) / format.sampleRate, expectedSeconds)
+            if position > inputFrameCount, endsWithDecay, isOver { break }
         }
-        result.isTailCut = isOpen && !isOver
+        result.isTailCut = endsWithDecay && !isOver
         let late = changes.drop { frame(of: $0) < result.frameCount }
         (result.lateChanges, result.firstLateChange) = (late.count, late.first)
-        result.inputFrameCount = inputs
+        result.inputFrameCount = inputFrameCount
         (result.peak, result.loudness) = (meter.measurement.peak, meter.measurement.integrated)
         result.elapsed = (clock.now - start) / .seconds(1)
         return result
     }
 
     private var isOver: Bool {
-        heldCount >= Self.frames(Self.patience, graph.format)
+        heldFrameCount >= Self.frames(Self.patience, graph.format)
             && graph.sources.allSatisfy { $0.end == nil || $0.player.isFinished }
     }
 
@@ -111,24 +114,24 @@ struct OfflineRender {
         Int((change.time * graph.format.sampleRate).rounded())
     }
 
-    /// Returns the frames of the next block, fewer if it has more changes of one node than can be pending.
-    private func blockBeforeChanges(_ at: Int) -> Int {
-        var waiting = ChangeCount()
-        let window = ChangeCount.window(graph.format)
+    /// Returns the frame count of the next block. The block ends early if one node would have too many pending changes.
+    private func blockBeforeChanges(_ position: Int) -> Int {
+        var pending = ChangeCount()
+        let windowFrameCount = ChangeCount.windowFrameCount(graph.format)
         // Changes that a slower part of the graph has not reached yet are pending too.
         for change in changes[..<nextChange].reversed() {
-            guard frame(of: change) > at - window else { break }
-            _ = waiting.add(change)
+            guard frame(of: change) > position - windowFrameCount else { break }
+            _ = pending.add(change)
         }
         for change in changes[nextChange...] {
             let frame = frame(of: change)
-            guard frame < at + block else { break }
-            if !waiting.add(change), frame > at { return frame - at }
+            guard frame < position + blockFrameCount else { break }
+            if !pending.add(change), frame > position { return frame - position }
         }
-        return block
+        return blockFrameCount
     }
 
-    /// Schedules the changes before a frame.
+    /// Passes the parameter changes that are due before the frame `end` to the engine.
     private mutating func schedule(before end: Int) throws {
         while nextChange < changes.count {
             let change = changes[nextChange]
@@ -142,23 +145,24 @@ struct OfflineRender {
         }
     }
 
-    /// Holds silence back until sound follows, so that a file does not end in it.
+    /// Writes the rendered block, but holds its trailing silence back until sound follows. So the file does not end in silence.
     private mutating func hold(_ count: Int) throws {
-        let sounding = lastSound(count)
-        if sounding > 0 {
-            if heldCount > 0 { try write(held.channels, heldCount) }
-            heldCount = 0
-            try write(rendered.channels, sounding)
+        let soundFrameCount = lastSound(count)
+        if soundFrameCount > 0 {
+            if heldFrameCount > 0 { try write(heldSilence.channels, heldFrameCount) }
+            heldFrameCount = 0
+            try write(rendered.channels, soundFrameCount)
         }
-        let room = held.frameCapacity - heldCount
-        let kept = min(room, count - sounding)
-        for c in 0..<held.channels.count {
-            copySamples(held.channels[c] + heldCount, rendered.channels[c] + sounding, kept)
+        let freeFrameCount = heldSilence.frameCapacity - heldFrameCount
+        let keptFrameCount = min(freeFrameCount, count - soundFrameCount)
+        for c in 0..<heldSilence.channels.count {
+            copySamples(
+                heldSilence.channels[c] + heldFrameCount, rendered.channels[c] + soundFrameCount, keptFrameCount)
         }
-        heldCount += kept
+        heldFrameCount += keptFrameCount
     }
 
-    /// Returns the frame after the last one above silence.
+    /// Returns the index after the rendered block's last frame that is louder than ``silence``; 0 if all frames are silent.
     private func lastSound(_ count: Int) -> Int {
         var last = 0
         for c in 0..<rendered.channels.count {
@@ -185,25 +189,25 @@ struct OfflineRender {
 private struct ChangeCount {
     private struct Target: Hashable {
         var node: String
-        /// The bus; nil for the node itself.
+        /// The input bus of a mixer or environment; nil for the node itself.
         var bus: Int?
     }
 
-    /// The maximum pending changes of each.
+    /// The maximum number of pending changes of one node or one input.
     static let limit = 256
-    /// The seconds within which a change is applied, at the lowest rate.
+    /// The seconds for which a change counts as pending, from its time on.
     static let span = 0.001
     private var counts: [Target: Int] = [:]
 
-    /// Returns the frames of ``span``.
-    static func window(_ format: AudioFormat) -> Int { Int(span * format.sampleRate) }
+    /// Returns ``span`` as a number of frames.
+    static func windowFrameCount(_ format: AudioFormat) -> Int { Int(span * format.sampleRate) }
 
     private static func targets(_ change: GraphFile.Change) -> [Target] {
         let buses: [Int?] = change.buses.isEmpty ? [nil] : change.buses
         return buses.map { Target(node: change.node, bus: $0) }
     }
 
-    /// Adds a change. Returns false if there are too many.
+    /// Adds a change. Returns false if the node or input then has more than ``limit`` pending changes.
     mutating func add(_ change: GraphFile.Change) -> Bool {
         var fits = true
         for target in Self.targets(change) {
@@ -219,16 +223,16 @@ private struct ChangeCount {
 }
 
 extension GraphFile {
-    /// Throws if more changes are due at one time than a node can store. Call it before anything is written.
+    /// Throws if more changes of a node or input are due within a millisecond than it can store. Call this before writing output.
     func checkChanges() throws(GraphFileError) {
-        var waiting = ChangeCount()
-        var first = 0
+        var pending = ChangeCount()
+        var firstPending = 0
         for change in changes {
-            while changes[first].time < change.time - ChangeCount.span {
-                waiting.remove(changes[first])
-                first += 1
+            while changes[firstPending].time < change.time - ChangeCount.span {
+                pending.remove(changes[firstPending])
+                firstPending += 1
             }
-            guard waiting.add(change) else {
+            guard pending.add(change) else {
                 throw GraphFileError(
                     file: path, place: change.place,
                     problem: "'\(change.node)' has more than \(ChangeCount.limit) changes within a millisecond; "

@@ -2,19 +2,19 @@
 
 import Foundation
 
-/// The progress of a rendering on a terminal, from its second second on.
+/// Shows the progress of a rendering on a terminal once the rendering has taken one second.
 struct RenderProgress {
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
-    private var shown = 0.8
+    private var lastShownSeconds = 0.8
 
     init() { start = clock.now }
 
     mutating func show(_ seconds: Double, of total: Double) {
         guard Terminal.isInteractive else { return }
         let elapsed = (clock.now - start) / .seconds(1)
-        guard elapsed - shown >= 0.2 else { return }
-        shown = elapsed
+        guard elapsed - lastShownSeconds >= 0.2 else { return }
+        lastShownSeconds = elapsed
         Terminal.live(Self.text(seconds, of: total, elapsed: elapsed))
     }
 
@@ -24,5 +24,5 @@ struct RenderProgress {
         return String(format: "%3.0f %%  ", 100 * seconds / total) + speed
     }
 
-    func clear() { if shown > 0.8 { Terminal.live("") } }
+    func clear() { if lastShownSeconds > 0.8 { Terminal.live("") } }
 }

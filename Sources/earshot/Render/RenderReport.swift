@@ -11,12 +11,12 @@ struct RenderReport: Codable {
         var file: String
         var rate: Double
         var channels: Int
-        /// The seconds of the file.
+        /// The length of the input file in seconds.
         var seconds: Double
-        /// The second at which it begins.
+        /// The second of the output at which the input begins.
         var startSeconds: Double
         var loops: Bool
-        /// True if its rate differs from the output's.
+        /// True if the input's sample rate differs from the output file's.
         var isConverted: Bool
     }
     struct Path: Codable {
@@ -24,30 +24,30 @@ struct RenderReport: Codable {
         var nodes: [String]
         var latencyMs: Double
     }
-    /// The frames that were replaced by silence.
+    /// The numbers of samples, blocks and frames that were replaced by silence.
     struct Faults: Codable {
-        /// The samples of the inputs that were NaN or infinite.
+        /// The number of input samples that were NaN or infinite.
         var inputSamples: Int
-        /// The blocks in which a unit's output was NaN or infinite.
+        /// The number of blocks in which a unit's output was NaN or infinite.
         var blocks: Int
-        /// The samples at the output that were NaN or infinite.
+        /// The number of samples at the graph's output that were NaN or infinite.
         var samples: Int
-        /// The frames that were late in a player.
+        /// The number of frames that players skipped because the disk was too slow.
         var lateFrames: Int
     }
 
     var earshot = CallReport.version
     var graph: String
     var output: String
-    /// The frames of the file, at its rate.
+    /// The number of frames of the output file, at ``rate``.
     var frames: Int
     var seconds: Double
-    /// The file's rate: MP3 lacks some.
+    /// The output file's sample rate in hertz. It may differ from the graph's, since MP3 supports only some rates.
     var rate: Double
     var channels: Int
-    /// The seconds after the longest input.
+    /// The seconds of the output after the end of the last input.
     var tailSeconds: Double
-    /// True if the tail was cut off while it sounded.
+    /// True if the output was cut off before its tail had decayed to silence.
     var isTailCut: Bool
     var inputs: [Input]
     var elapsedSeconds: Double
@@ -58,7 +58,7 @@ struct RenderReport: Codable {
     var loudnessLufs: Double?
     /// The samples above full scale.
     var clippedSamples: Int
-    /// The paths, at most ``AudioEngine/pathLimit``, the slowest first.
+    /// The signal paths, at most ``AudioEngine/pathLimit``, the path with the longest latency first.
     var paths: [Path]
     var faults: Faults
 
@@ -132,18 +132,18 @@ struct RenderReport: Codable {
         if paths.count > Self.maximumPathsInText {
             lines.append(line("", "and other paths, none longer than the first; --json lists more"))
         }
-        let counted = [
+        let faultCounts = [
             (faults.inputSamples, "sample of an input that was no number"),
             (faults.blocks, "silenced block"), (faults.samples, "sample that was no number"),
             (faults.lateFrames, "late frame"),
         ].filter { $0.0 > 0 }
-        if !counted.isEmpty {
-            lines.append(line("faults", counted.map { "\($0.0) × \($0.1)" }.joined(separator: ", ")))
+        if !faultCounts.isEmpty {
+            lines.append(line("faults", faultCounts.map { "\($0.0) × \($0.1)" }.joined(separator: ", ")))
         }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns the warning for changes after the end.
+    /// Returns one warning if parameter changes are due after the end of the output, else an empty array.
     static func lateWarning(_ result: OfflineRender.Result, file: GraphFile) -> [String] {
         guard let first = result.firstLateChange else { return [] }
         let others = result.lateChanges > 1 ? " and \(result.lateChanges - 1) more are" : " is"
@@ -152,7 +152,7 @@ struct RenderReport: Codable {
         ]
     }
 
-    /// The warnings about the result.
+    /// The warnings about a cut tail, clipped samples and a silent output.
     var warnings: [String] {
         var warnings: [String] = []
         if isTailCut {

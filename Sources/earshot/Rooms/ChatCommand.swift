@@ -120,20 +120,20 @@ struct ChatCommand: ExampledCommand {
     }
 }
 
-/// Passes lines in both directions.
+/// Runs a chat: sends the lines of standard input and prints the messages that arrive.
 private final class Chat {
     private let presenter: RoomPresenter
     private let input: RoomInput
-    private let stays: Bool
+    private let staysAfterInputEnds: Bool
     private let lines = StandardLines()
-    /// A line that waits for room.
+    /// A line to send again soon, since too many messages are still being sent; nil for none.
     private var waitingLine: String?
 
     private var call: LiveCall { presenter.call }
 
     init(_ presenter: RoomPresenter, stays: Bool) {
         self.presenter = presenter
-        self.stays = stays
+        staysAfterInputEnds = stays
         input = RoomInput(presenter.call, keys: nil)
     }
 
@@ -157,7 +157,7 @@ private final class Chat {
             case .nothing: break
             case .end: hasEnded = true
             }
-            if hasEnded, !stays, waitingLine == nil, isAllSent {
+            if hasEnded, !staysAfterInputEnds, waitingLine == nil, isAllSent {
                 presenter.present()
                 if call.snapshot.isHost {
                     Terminal.say("Standard input ended, so the chat is closed. To stay open: --stay")
@@ -172,7 +172,7 @@ private final class Chat {
         return snapshot.unsentMessageCount == 0 && !snapshot.transfers.contains { $0.state == .sending }
     }
 
-    /// Handles a line.
+    /// Sends a line, or executes a line that begins with one slash as a command.
     /// - Returns: false if the user wants to leave.
     private func take(_ line: String) -> Bool {
         guard !line.allSatisfy(\.isWhitespace) else { return true }
@@ -234,7 +234,7 @@ private final class StandardLines {
 
     private var bytes: [UInt8] = []
     private var hasEnded = false
-    /// The maximum length of a line; a longer one is divided.
+    /// The maximum length of a line in bytes. A longer line is divided.
     private static let limit = 65_536
 
     func next(within seconds: Double) -> Item {

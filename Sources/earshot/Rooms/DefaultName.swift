@@ -15,7 +15,8 @@ enum DefaultName {
         make(user: user, suffix: machine.isEmpty ? "" : " on \(machine)", otherwise: machine)
     }
 
-    /// Returns the user's name and the suffix; the user's name is shortened if both are too long.
+    /// Returns the user's name and the suffix. The user's name is shortened if the text is too long. If the text is not a valid
+    /// name, the first valid one of `user`, `otherwise` and `somebody` is returned.
     private static func make(user: String, suffix: String, otherwise: String = "") -> PeerName {
         var (user, text) = (user, user + suffix)
         while text.precomposedStringWithCanonicalMapping.utf8.count > PeerName.maximumSize, !user.isEmpty {
@@ -28,7 +29,7 @@ enum DefaultName {
         preconditionFailure("the last candidate is a valid name")
     }
 
-    /// The account's full name, or its short one.
+    /// The full name of the user's account; the login name if the account has no full name.
     private static var user: String {
         guard let entry = getpwuid(getuid()) else { return "somebody" }
         let full = String(cString: entry.pointee.pw_gecos).split(separator: ",", omittingEmptySubsequences: false).first

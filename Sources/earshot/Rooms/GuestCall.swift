@@ -11,13 +11,13 @@ import Foundation
 struct GuestCall {
     let card: SoundCard
     let presenter: RoomPresenter
-    /// The name under which the room was found.
+    /// The room's name; for a room named by address, host or join code, that address or host.
     let roomName: String
 
-    /// Finds the room, opens the sound card and joins. After an error it closes everything.
+    /// Finds the room, opens the sound card and joins the room. After an error, closes everything that was opened.
     /// - Parameters:
     ///   - address: the local address to listen on; nil for all.
-    ///   - port: the port of signalling and sound; nil for the default one, or another if that is in use.
+    ///   - port: the port of signalling and sound; nil for the default port. If the port is in use, another port is taken.
     ///   - isSilent: true to send nothing, to print nothing about sound, and to admit known guests only.
     init(
         _ entrance: JoinOptions, to room: String?, as own: RoomOptions, port: UInt16?, address: IPAddress? = nil,

@@ -111,7 +111,7 @@ struct HostCommand: ExampledCommand {
         }
         if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: true)) }
         let port = live.port
-        // On a thread: the check may take a second.
+        // The check of the firewall may take a second, so it runs on its own thread.
         Thread.detachNewThread {
             if let words = FirewallWords.atStart(Firewall.detectLocal(), port: port) { Terminal.warn(words) }
         }
@@ -123,20 +123,20 @@ struct HostCommand: ExampledCommand {
         return form + (room.text.hasPrefix("-") ? "-- " : "") + quoted(room.text)
     }
 
-    /// Returns a quoted shell argument.
+    /// Returns the text as one shell argument, quoted if necessary.
     static func quoted(_ text: String) -> String {
         let isPlain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }
         return isPlain && !text.hasPrefix("-") ? text : "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
-    /// Returns the address in the form that `join` reads.
+    /// Returns the address in the form that `join` reads, without the port if that is ``JoinCode/usualPort``.
     static func shown(_ address: SocketAddress) -> String {
         address.port == JoinCode.usualPort ? address.address.description : address.description
     }
 }
 
 extension NearbySession {
-    /// Opens the ports while the command's thread waits.
+    /// Opens a session and its ports, while the calling thread waits.
     static func opened(_ configuration: Configuration) throws -> NearbySession {
         try waiting { try await NearbySession(configuration) }
     }

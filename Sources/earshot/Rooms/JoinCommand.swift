@@ -81,9 +81,9 @@ struct JoinCommand: ExampledCommand {
 }
 
 extension CallOptions {
-    /// Returns the call on a card, before there are remote participants.
+    /// Returns a new call session on a sound card, without remote participants.
     func makeCall(_ card: SoundCard) throws -> CallSession {
-        // RFC 7022: a name for this side of this call only.
+        // The CNAME (RFC 7022) is random, so that it identifies the local peer in one call only.
         let name = String(UInt64.random(in: .min ... .max), radix: 36)
         return CallSession(
             preferences(

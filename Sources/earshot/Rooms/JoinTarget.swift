@@ -19,8 +19,9 @@ enum JoinTarget: Equatable {
     /// A room's name; if no such room is found, a machine's.
     case name(PeerName)
 
-    /// Interprets a text by its form: an address is a number; a code has the right length and check character; a machine's name
-    /// has a dot or a port, or is `localhost`; anything else is a room's name.
+    /// Interprets a text as `form`. If `form` is nil, the text itself decides: a join code has the right length and check
+    /// character; a machine's name has a dot or a port, or is `localhost`. A text that is not an IP address either is a room's
+    /// name.
     init(_ text: String, as form: Form? = nil) throws(Failure) {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         if form == nil || form == .address, let failure = Self.wrongNumber(text) { throw failure }
@@ -74,7 +75,7 @@ enum JoinTarget: Equatable {
             "'\(text)' is not an address. Use ADDRESS, ADDRESS:PORT, [IPv6]:PORT or HOST:PORT.", status: Failure.usage)
     }
 
-    /// Returns the failure of a text in the form of an address, or of a port, with an impossible number.
+    /// Returns the failure for an IP address or a port with an impossible number, such as `300.1.1.1`; nil for any other text.
     private static func wrongNumber(_ text: String) -> Failure? {
         guard place(text) == nil else { return nil }
         let colon = text.lastIndex(of: ":") ?? text.endIndex
@@ -93,7 +94,7 @@ enum JoinTarget: Equatable {
             status: Failure.usage)
     }
 
-    /// Returns true for groups of four with digits among them, as in a code.
+    /// Returns true if a text resembles a join code: groups of four characters, with digits. The last group may be shorter.
     private static func looksLikeCode(_ text: String) -> Bool {
         let groups = text.split(whereSeparator: { $0 == "-" || $0 == " " }).map(String.init)
         guard groups.count >= 3, groups.dropLast().allSatisfy({ $0.count == 4 }),
@@ -104,7 +105,7 @@ enum JoinTarget: Equatable {
             && characters.contains(where: \.isNumber)
     }
 
-    /// Reads ADDRESS, ADDRESS:PORT, [IPv6], [IPv6]:PORT, HOST or HOST:PORT.
+    /// Reads ADDRESS, ADDRESS:PORT, [IPv6], [IPv6]:PORT, HOST or HOST:PORT. Returns nil for any other text.
     static func place(_ text: String) -> JoinTarget? {
         if let address = IPAddress(text) { return .address(SocketAddress(address, port: JoinCode.usualPort)) }
         if text.hasPrefix("[") {
@@ -118,13 +119,13 @@ enum JoinTarget: Equatable {
         }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count <= 2, let first = parts.first else { return nil }
-        var wanted = JoinCode.usualPort
+        var requestedPort = JoinCode.usualPort
         if parts.count == 2 {
             guard let given = port(parts[1]) else { return nil }
-            wanted = given
+            requestedPort = given
         }
-        if let address = IPAddress(String(first)) { return .address(SocketAddress(address, port: wanted)) }
-        return isHostName(first) ? .host(String(first), port: wanted) : nil
+        if let address = IPAddress(String(first)) { return .address(SocketAddress(address, port: requestedPort)) }
+        return isHostName(first) ? .host(String(first), port: requestedPort) : nil
     }
 
     private static func port(_ text: some StringProtocol) -> UInt16? {

@@ -48,7 +48,7 @@ struct ListPeers: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             let store = NearbyStore.standard
-            let own = try store.identity().fingerprint
+            let ownKey = try store.identity().fingerprint
             let peers = try store.knownPeers().peers.sorted {
                 ($1.value.lastSeen, $0.key.hex) < ($0.value.lastSeen, $1.key.hex)
             }
@@ -58,9 +58,9 @@ struct ListPeers: ParsableCommand {
                         key: key.hex, names: peer.names.map(\.text), firstSeen: Self.date(peer.firstSeen),
                         lastSeen: Self.date(peer.lastSeen), accepted: peer.isAccepted, blocked: peer.isBlocked)
                 }
-                return try Terminal.output(Document(key: own.hex, peers: entries).json())
+                return try Terminal.output(Document(key: ownKey.hex, peers: entries).json())
             }
-            var text = "Your key: \(own)\n"
+            var text = "Your key: \(ownKey)\n"
             if peers.isEmpty {
                 text += "No known peers. Guests that you admit and hosts that you join are listed here.\n"
             } else {
@@ -91,7 +91,7 @@ struct PeerArgument: ParsableArguments {
     @Argument(help: "A peer's name, or the first digits of its key, at least four.")
     var who: String
 
-    /// Returns the key of the peer.
+    /// Returns the key of the peer that the user names. Throws unless exactly one known peer has that name or key.
     func key(in peers: KnownPeers) throws(Failure) -> KeyFingerprint {
         let keys = peers.keys(matching: who)
         if keys.count == 1 { return keys[0] }
@@ -106,8 +106,8 @@ struct PeerArgument: ParsableArguments {
             status: Failure.data)
     }
 
-    /// Changes what is known of the peer.
-    /// - Parameter words: returns the text of the change, from the peer's name and what was known of it.
+    /// Changes the store's entry of the peer, and prints the change.
+    /// - Parameter words: returns the sentence to print from the peer's name and its entry before the change.
     func change(
         _ words: (String, KnownPeers.Peer?) -> String, _ body: (inout KnownPeers, KeyFingerprint) -> Void
     ) throws {
@@ -172,8 +172,8 @@ struct BlockPeer: ParsableCommand {
             let store = NearbyStore.standard
             let known = try store.knownPeers()
             let key: KeyFingerprint
-            if let whole = KeyFingerprint(hex: peer.who.lowercased().filter { !$0.isWhitespace }) {
-                key = whole
+            if let completeKey = KeyFingerprint(hex: peer.who.lowercased().filter { !$0.isWhitespace }) {
+                key = completeKey
             } else {
                 key = try peer.key(in: known)
             }

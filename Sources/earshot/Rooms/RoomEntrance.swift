@@ -7,7 +7,7 @@ import EarshotNearby
 import EarshotRooms
 import Foundation
 
-/// The room and the way in, shared by `join`, `chat` and `send`.
+/// The options for finding and entering a room, shared by `join`, `chat`, `send` and `forecast`.
 struct JoinOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Interpret the room as name, address or code. [default: guessed]", valueName: "form"))
     var by: JoinTarget.Form?
@@ -24,7 +24,7 @@ struct JoinOptions: ParsableArguments {
         if let purpose { try RoomOptions.check { try Purpose(purpose) } }
     }
 
-    /// Finds the room, and asks for the PIN if it needs one and the user can answer.
+    /// Finds the room. Asks for the PIN if the room needs one, none was given, and the user can answer on a terminal.
     func locate(_ room: String?, _ own: RoomOptions, _ keys: Keys?) throws -> (found: RoomSearch.Found, pin: PIN?) {
         let pin = try own.readPIN(keys)
         let found = try find(room, keys)
@@ -32,7 +32,7 @@ struct JoinOptions: ParsableArguments {
         return (found, try PINPrompt.read(keys, "PIN of '\(found.name)'"))
     }
 
-    /// Lets the user choose a room if none is named.
+    /// Finds the room that `room` names; lets the user choose from a list if `room` is nil.
     private func find(_ room: String?, _ keys: Keys?) throws -> RoomSearch.Found {
         let search = RoomSearch(keys: keys, timeout: timeout ?? 10, isLimited: timeout != nil)
         guard let room else {
@@ -52,7 +52,7 @@ struct JoinOptions: ParsableArguments {
         }
     }
 
-    /// Asks the host to admit the local participant, and waits for the decision. Asks for a PIN if the user can answer.
+    /// Asks the host to admit the local participant, and waits for the decision. Asks the user for a PIN if the host wants one.
     func enter(
         _ found: RoomSearch.Found, _ pin: PIN?, _ own: RoomOptions, _ presenter: RoomPresenter, _ keys: Keys?
     ) throws {
@@ -64,7 +64,7 @@ struct JoinOptions: ParsableArguments {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
             presenter.present()
             let snapshot = call.snapshot
-            // A call that was in the room and has ended has a report.
+            // A participant who was admitted returns even if the call has ended already, so that the call's report is printed.
             if snapshot.localParticipant != nil { return presenter.present() }
             if let ending = snapshot.ending { throw Failure(ending) }
             guard let request = snapshot.pinRequest else { continue }
@@ -86,7 +86,7 @@ struct JoinOptions: ParsableArguments {
         }
     }
 
-    /// Finds the room and joins it without sound; the keys are read until then.
+    /// Finds the room and joins it without sound. The terminal's keys are read until the room is joined.
     /// - Parameters:
     ///   - answers: the way in which the user answers join requests if the local participant becomes the host.
     ///   - isChat: true if the user writes and reads messages.

@@ -6,14 +6,14 @@ import Foundation
 
 /// Converts keys and typed answers to commands of a call.
 ///
-/// For the command's thread.
+/// Members are for the command's thread only.
 final class RoomInput {
     let call: LiveCall
     private let keys: Keys?
     private var bindings = RoomKeyBindings()
     /// Returns the sentences that the key `s` prints.
     var status: (() -> String)?
-    /// Called after a command of the user was executed.
+    /// Called after a command from the user's keys was executed.
     var didPerform: ((LiveCallCommand) -> Void)?
 
     /// - Parameter keys: the terminal's keys; nil without a terminal.
@@ -22,7 +22,7 @@ final class RoomInput {
         self.keys = keys
     }
 
-    /// Waits for a key up to a time limit.
+    /// Handles the keys that the user presses, until none is pressed for `seconds`.
     /// - Returns: false if the user wants to leave.
     func press(within seconds: Double) -> Bool {
         guard let keys else {
@@ -44,7 +44,7 @@ final class RoomInput {
         return true
     }
 
-    /// Answers a join request: `y` admits, `n` declines, `b` blocks; by name or number if several wait.
+    /// Answers a join request: `y` admits, `n` declines, `b` blocks. If several guests ask, `which` names one or is its number.
     func answer(_ letter: String, _ which: String?) {
         let requests = call.snapshot.joinRequests
         guard let index = Self.index(which, in: requests.map(\.guest.name.text)) else {
@@ -54,8 +54,8 @@ final class RoomInput {
         try? call.perform(letter == "y" ? .admit(id) : letter == "n" ? .decline(id) : .blockRequest(id))
     }
 
-    /// Returns the index for a number from 1, or for a name; nil if several match. The number has priority: it is ours, and the
-    /// name is a guest's choice.
+    /// Returns the index of the guest with a name or with a number from 1; if `which` is nil, of the only guest. Returns nil
+    /// unless exactly one guest matches. A number has priority over a name, since guests choose their names.
     static func index(_ which: String?, in names: [String]) -> Int? {
         guard let which else { return names.count == 1 ? 0 : nil }
         if let number = Int(which), number > 0, number <= names.count { return number - 1 }

@@ -6,8 +6,8 @@ import EarshotRooms
 
 /// The introduction of a room: how others join, and who is admitted.
 enum RoomIntroduction {
-    /// Returns the ways to join, each an argument of `earshot join`: an address, and the join code. Without a join code only
-    /// `address`, if it is given.
+    /// Returns the arguments of `earshot join` with which others can join: an address, and the join code. If there is no join
+    /// code, returns only `address`, if that is given.
     /// - Parameter address: the single address to listen on; nil for all.
     static func joinInstructions(_ call: LiveCall, at address: IPAddress? = nil) -> [String] {
         if let code = call.snapshot.joinCodes.first {
@@ -16,7 +16,7 @@ enum RoomIntroduction {
         return address.map { [HostCommand.shown(SocketAddress($0, port: call.port))] } ?? []
     }
 
-    /// Returns the lines at the opening of a room.
+    /// Returns the lines that are printed when a host has opened a room.
     /// - Parameter command: the command with which others join.
     static func lines(
         of room: PeerName, _ call: LiveCall, own name: PeerName, hasPIN: Bool,

@@ -3,18 +3,18 @@
 import EarshotLiveCall
 import EarshotRooms
 
-/// Converts keys to commands while the user is in a room. It remembers a question that a number will answer.
+/// Converts keys to commands while the user is in a room. Remembers a choice that takes several keys.
 struct RoomKeyBindings {
     enum Action: Equatable {
         case perform(LiveCallCommand)
         case quit, help, status
-        /// Prints a line only.
+        /// A line to print, without a command to the call.
         case say(String)
     }
 
     private enum Mode: Equatable {
         case idle
-        /// A question was chosen.
+        /// The user chose one of several join requests by its number.
         case chosen(JoinRequestID)
         case removing, blocking
     }
@@ -46,26 +46,27 @@ struct RoomKeyBindings {
     /// Handles a key. Join requests and participants are numbered from 1 in the snapshot's order.
     mutating func take(_ key: Key, _ snapshot: LiveCallSnapshot) -> Action? {
         let (questions, others) = (snapshot.joinRequests.map(\.id), snapshot.participants)
-        let was = mode
+        let previousMode = mode
         mode = .idle
         switch key {
         case .character("m"), .character("M"), .character(" "): return .perform(.setMuted(!snapshot.isMuted))
         case .character("q"), .character("Q"): return .quit
         case .character("?"), .character("h"): return .help
         case .character("s"), .character("S"): return .status
-        case .escape: return was == .idle ? nil : .say("Cancelled.")
+        case .escape: return previousMode == .idle ? nil : .say("Cancelled.")
         default: break
         }
         guard snapshot.isHost else { return nil }
         switch key {
-        case .character("y"), .character("Y"): return answer(questions, was) { .admit($0) }
-        case .character("n"), .character("N"): return answer(questions, was) { .decline($0) }
+        case .character("y"), .character("Y"): return answer(questions, previousMode) { .admit($0) }
+        case .character("n"), .character("N"): return answer(questions, previousMode) { .decline($0) }
         case .character("b"), .character("B"):
-            return questions.isEmpty ? begin(.blocking, "Block", others) : answer(questions, was) { .blockRequest($0) }
+            return questions.isEmpty
+                ? begin(.blocking, "Block", others) : answer(questions, previousMode) { .blockRequest($0) }
         case .character("r"), .character("R"): return begin(.removing, "Remove", others)
         case .character(let digit):
             guard digit.isASCII, let number = digit.wholeNumberValue else { return nil }
-            return pick(number, questions, others, was)
+            return pick(number, questions, others, previousMode)
         default: return nil
         }
     }
@@ -87,16 +88,20 @@ struct RoomKeyBindings {
         return .say("\(word) which participant? \(names) (Esc: cancel)")
     }
 
-    private mutating func pick(_ number: Int, _ questions: [JoinRequestID], _ others: [Participant], _ was: Mode)
+    private mutating func pick(
+        _ number: Int, _ questions: [JoinRequestID], _ others: [Participant], _ previousMode: Mode
+    )
         -> Action?
     {
-        let isNone = Action.say("There is no number \(number).")
-        switch was {
-        case .removing: return others.indices.contains(number - 1) ? .perform(.remove(others[number - 1].id)) : isNone
-        case .blocking: return others.indices.contains(number - 1) ? .perform(.block(others[number - 1].id)) : isNone
+        let noSuchNumber = Action.say("There is no number \(number).")
+        switch previousMode {
+        case .removing:
+            return others.indices.contains(number - 1) ? .perform(.remove(others[number - 1].id)) : noSuchNumber
+        case .blocking:
+            return others.indices.contains(number - 1) ? .perform(.block(others[number - 1].id)) : noSuchNumber
         case .idle, .chosen:
             guard !questions.isEmpty else { return nil }
-            guard questions.indices.contains(number - 1) else { return isNone }
+            guard questions.indices.contains(number - 1) else { return noSuchNumber }
             mode = .chosen(questions[number - 1])
             return .say("\(number): y admit, n decline, b block")
         }

@@ -44,17 +44,17 @@ struct RoomListing {
 
 /// A table of text with columns as wide as necessary.
 struct TextTable {
-    private let heads: [String]
+    private let columnTitles: [String]
     private let rows: [[String]]
 
-    init(_ heads: [String], _ rows: [[String]]) {
-        self.heads = heads
+    init(_ columnTitles: [String], _ rows: [[String]]) {
+        self.columnTitles = columnTitles
         self.rows = rows.map { $0.map(TerminalText.sanitized) }
     }
 
     func text(hasColour: Bool) -> String {
-        let widths = heads.indices.map { column in
-            (rows.map { $0[column].count } + [heads[column].count]).max() ?? 0
+        let widths = columnTitles.indices.map { column in
+            (rows.map { $0[column].count } + [columnTitles[column].count]).max() ?? 0
         }
         func line(_ cells: [String]) -> String {
             var line = zip(cells, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
@@ -62,7 +62,7 @@ struct TextTable {
             while line.last == " " { line.removeLast() }
             return line
         }
-        let head = hasColour ? "\u{1B}[2m\(line(heads))\u{1B}[0m" : line(heads)
+        let head = hasColour ? "\u{1B}[2m\(line(columnTitles))\u{1B}[0m" : line(columnTitles)
         return ([head] + rows.map(line)).joined(separator: "\n") + "\n"
     }
 }

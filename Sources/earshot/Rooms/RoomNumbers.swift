@@ -2,20 +2,20 @@
 
 import EarshotNearby
 
-/// The rooms with the numbers by which a user chooses them: in the order of arrival, never changed.
+/// The visible rooms with the numbers by which a user chooses them. Rooms are numbered as they appear, and keep their numbers.
 struct RoomNumbers {
-    /// A change of a list.
+    /// A change of the list of visible rooms.
     enum Change: Equatable {
         case came(Int, NearbyRoom)
         case went(Int, NearbyRoom)
-        /// The room's host, members or PIN have changed.
+        /// The host's name or the room's announcement (such as the number of members) has changed.
         case changed(Int, NearbyRoom)
     }
 
     private(set) var rooms: [Int: NearbyRoom] = [:]
     private var numbers: [NearbyRoom.ID: Int] = [:]
 
-    /// Updates the rooms. Returns the changes.
+    /// Replaces the visible rooms by `seen`. Returns the changes.
     mutating func take(_ seen: [NearbyRoom]) -> [Change] {
         var changes: [Change] = []
         for (number, room) in rooms.sorted(by: { $0.key < $1.key }) where !seen.contains(where: { $0.id == room.id }) {
@@ -35,12 +35,12 @@ struct RoomNumbers {
         return changes
     }
 
-    /// Returns true if this number is also the beginning of another one.
+    /// Returns true if the number is also the beginning of another visible room's number.
     func isAmbiguous(_ number: Int) -> Bool { rooms.keys.contains { $0 != number && "\($0)".hasPrefix("\(number)") } }
 }
 
 extension NearbyRoom {
-    /// One line after its number.
+    /// The room in one line of text, to print after its number.
     var words: String {
         var parts = [name, "host \(hostName)"]
         if announcement.memberCount > 0 {

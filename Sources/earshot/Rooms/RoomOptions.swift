@@ -39,7 +39,7 @@ struct RoomOptions: ParsableArguments {
 
     var ownName: PeerName { name.flatMap { try? PeerName($0) } ?? DefaultName.standard }
 
-    /// The store of the key; warns if an environment variable's folder is ignored.
+    /// The store of the user's key and the known peers; in memory with `--ephemeral`. Warns if `XDG_DATA_HOME` is ignored.
     var store: NearbyStore {
         guard !ephemeral else { return .inMemory() }
         let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"] ?? ""
@@ -50,7 +50,7 @@ struct RoomOptions: ParsableArguments {
         return .standard
     }
 
-    /// Returns the given PIN, or asks for it; nil for none.
+    /// Returns the PIN of `--pin`; nil without this option. For `-`, asks for the PIN or reads it from standard input.
     func readPIN(_ keys: Keys?) throws -> PIN? {
         guard let pin else { return nil }
         if pin != "-" { return try PIN(pin) }
@@ -67,7 +67,7 @@ struct RoomOptions: ParsableArguments {
     }
 }
 
-/// Asks for a PIN on the terminal and shows dots.
+/// Asks for a PIN on the terminal, and shows a dot for each character.
 enum PINPrompt {
     /// Reads a PIN. Escape and Ctrl-C cancel.
     static func read(_ keys: Keys, _ what: String) throws -> PIN {

@@ -10,15 +10,15 @@ import Foundation
 
 /// Prints the events of a call.
 ///
-/// For the command's thread.
+/// Members are for the command's thread only.
 final class RoomPresenter {
     /// The way in which the user answers join requests.
     enum Answers {
-        /// By single keys.
+        /// The user answers by single keys.
         case keys
-        /// By lines that begin with a slash.
+        /// The user types lines that begin with a slash.
         case lines
-        /// Not at all.
+        /// The user cannot answer.
         case none
     }
 
@@ -26,13 +26,13 @@ final class RoomPresenter {
     let answers: Answers
     /// True if messages are printed on standard output instead of the terminal.
     private let printsMessages: Bool
-    /// The user's sound card; nil to print nothing about it.
+    /// The user's sound card; nil to print nothing about sound.
     private let card: SoundCard?
     private let staysAlone: Bool
-    private var lastEvent: UInt64 = 0
+    private var lastEventNumber: UInt64 = 0
     private var hadVoiceProcessing = false
-    /// The participants whom this user removed or blocked, with the verb.
-    private var dismissed: [MemberID: String] = [:]
+    /// The verbs for the departure of participants whom the local user removed or blocked.
+    private var dismissalVerbs: [MemberID: String] = [:]
 
     init(
         _ call: LiveCall, answers: Answers, card: SoundCard? = nil, staysAlone: Bool = false,
@@ -45,12 +45,14 @@ final class RoomPresenter {
         self.printsMessages = printsMessages
     }
 
-    /// Prints the events since the last call. Messages wait while standard output is blocked.
+    /// Prints the events that were not printed yet. A chat message waits while standard output is blocked, with all later events.
     func present() {
-        for event in call.pastEvents(after: lastEvent) {
+        for event in call.pastEvents(after: lastEventNumber) {
             if printsMessages, case .messageReceived = event.kind, !Terminal.canOutput { return }
-            if event.number > lastEvent + 1 { Terminal.warn("Skipped \(event.number - lastEvent - 1) events.") }
-            lastEvent = event.number
+            if event.number > lastEventNumber + 1 {
+                Terminal.warn("Skipped \(event.number - lastEventNumber - 1) events.")
+            }
+            lastEventNumber = event.number
             present(event.kind)
         }
     }
@@ -66,17 +68,17 @@ final class RoomPresenter {
         }
     }
 
-    /// Notes that the user removes or blocks a participant, for the text of its departure.
+    /// Notes that the local user removes or blocks a participant. The text about the participant's departure will say so.
     func note(_ command: LiveCallCommand) {
         switch command {
-        case .remove(let id): dismissed[id] = "Removed"
-        case .block(let id): dismissed[id] = "Blocked"
+        case .remove(let id): dismissalVerbs[id] = "Removed"
+        case .block(let id): dismissalVerbs[id] = "Blocked"
         default: break
         }
     }
 
     private func departure(of participant: Participant, isLost: Bool) -> String {
-        if let verb = dismissed.removeValue(forKey: participant.id) { return "\(verb) \(participant.name)." }
+        if let verb = dismissalVerbs.removeValue(forKey: participant.id) { return "\(verb) \(participant.name)." }
         return isLost ? "\(participant.name) did not return." : "\(participant.name) left."
     }
 
@@ -158,7 +160,7 @@ final class RoomPresenter {
         if answers == .keys { Terminal.say(RoomKeyBindings.hint(isHost: true)) }
     }
 
-    /// Prints the announcement's state, unless a guest took over and is alone.
+    /// Prints the state of the room's announcement. Prints nothing if the local peer is alone and will not wait for others.
     private func present(_ state: RoomAdvertiser.State) {
         guard staysAlone || !snapshot.participants.isEmpty else { return }
         switch state {
@@ -211,7 +213,7 @@ final class RoomPresenter {
             // A simulated microphone is silent when its file has ended.
             if let card, card.asked.device != .simulated, let advice = finding.advice { Terminal.warn(advice) }
         case .voiceProcessing(.chosen(let choice, let latency)):
-            // With headphones, or an unknown device, it is off as expected.
+            // In the mode `auto`, with headphones or an unknown device, voice processing is off as expected: nothing is printed.
             guard choice.isOn || hadVoiceProcessing || snapshot.voiceProcessingMode != .auto else { return }
             hadVoiceProcessing = choice.isOn
             let cost = choice.isOn ? String(format: ", delay %.1f ms", latency * 1e3) : ""
@@ -238,7 +240,7 @@ final class RoomPresenter {
                 Terminal.say("The link to \(participant.name) carries the full bit rate again.")
             }
         case .mediaMissing(let participant, let remotePort):
-            // On a thread: reading the firewall's rules may take a second.
+            // Reading the firewall's rules may take a second, so it happens on its own thread.
             let (name, port) = (participant.name.text, call.port)
             Thread.detachNewThread {
                 Terminal.warn(
@@ -274,7 +276,7 @@ final class RoomPresenter {
         try? Terminal.output(TerminalText.sanitizedLines(lines) + "\n")
     }
 
-    /// Returns the text with the name before each line, so that a line cannot be forged.
+    /// Returns a message with the sender's name before each line, so that no line can pass for another sender's message.
     static func lines(_ text: String, of name: String) -> String {
         let lines = text.split(omittingEmptySubsequences: true, whereSeparator: \.isNewline)
         return lines.isEmpty ? "\(name): " : lines.map { "\(name): \($0)" }.joined(separator: "\n")
@@ -301,6 +303,6 @@ final class RoomPresenter {
 }
 
 extension Collection where Element == JoinRequest {
-    /// The names with numbers: `1 Ann, 2 Bob`.
+    /// The names of the asking guests with their numbers: `1 Ann, 2 Bob`.
     var numbered: String { enumerated().map { "\($0 + 1) \($1.guest.name)" }.joined(separator: ", ") }
 }

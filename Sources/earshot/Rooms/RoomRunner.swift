@@ -5,14 +5,14 @@ import EarshotCall
 import EarshotLiveCall
 import Foundation
 
-/// A call in a terminal: prints its state, passes on keys, prints the report.
+/// Runs a call in a terminal: prints the call's state, passes on keys, and prints the report.
 final class RoomRunner {
     private let options: CallOptions
     private let isHost: Bool
     private let presenter: RoomPresenter
     private let input: RoomInput
     private let card: SoundCard
-    private let opened = HostTime.now()
+    private let startTime = HostTime.now()
     private var status = StatusLine()
 
     private var call: LiveCall { presenter.call }
@@ -25,13 +25,13 @@ final class RoomRunner {
         self.card = card
     }
 
-    /// Runs until the call or the user ends it, closes everything and prints the report.
+    /// Runs the call until it ends or the user leaves, then closes everything and prints the report.
     func run() throws {
         input.status = { [unowned self] in statusLine(call.snapshot, elapsed: nil).sentences }
         input.didPerform = { [presenter] in presenter.note($0) }
         let ending = watch()
         Terminal.live("")
-        // A stopped device has neither a real-time priority nor a latency.
+        // The description precedes close(), because a stopped device has no real-time priority and no latency.
         let device = card.description
         waiting { [call] in await call.close() }
         presenter.present()
@@ -53,7 +53,7 @@ final class RoomRunner {
         }
     }
 
-    /// Returns the seconds of sound; nil before.
+    /// Returns the seconds for which the call has had sound so far; nil before sound starts.
     private static func seconds(_ snapshot: LiveCallSnapshot) -> Double? {
         switch snapshot.sound {
         case .none, .waiting: nil
@@ -66,7 +66,7 @@ final class RoomRunner {
 
     private func show(_ snapshot: LiveCallSnapshot) {
         let seconds = Self.seconds(snapshot)
-        let elapsed = seconds ?? HostTime.now().seconds(since: opened)
+        let elapsed = seconds ?? HostTime.now().seconds(since: startTime)
         guard seconds != nil || Terminal.isInteractive, status.isDue(at: elapsed) else { return }
         let line = statusLine(snapshot, elapsed: seconds)
         StatusLine.show(
@@ -127,7 +127,7 @@ final class RoomRunner {
         return report
     }
 
-    /// Returns the memory of this process in KiB, as the kernel counts it.
+    /// Returns the anonymous memory of this process in KiB (`RssAnon`); nil if the kernel does not state it.
     private static func anonymousMemory() -> Int? {
         guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return nil }
         return text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }?.split(separator: " ").dropFirst().first
@@ -136,7 +136,7 @@ final class RoomRunner {
 }
 
 extension LiveCallSnapshot {
-    /// Returns true if the device could not be started.
+    /// True if the call has ended because its sound device could not be prepared or started.
     fileprivate var isSoundFailed: Bool {
         switch ending {
         case .device, .notPrepared: true

@@ -9,28 +9,28 @@ import Foundation
 /// Finds a room by its name, or lets the user choose a visible one.
 struct RoomSearch {
     let keys: Keys?
-    /// The seconds for a name to appear.
+    /// The maximum seconds to search for a room.
     let timeout: Double
-    /// True if the list of rooms also ends after the timeout without a room.
+    /// True if a search without a name also ends after ``timeout``, while no room is visible.
     var isLimited = false
 
     /// The result of a search.
     struct Found {
         var endpoint: Endpoint
-        /// The name for the user.
+        /// The name of the room, address or host to show to the user.
         var name: String
         var needsPIN = false
     }
 
     // MARK: By name
 
-    /// Returns the room of a name; if there is none, a machine's.
+    /// Returns the room of a name. If no such room appears, returns the machine of that name.
     func find(_ name: PeerName) throws -> Found {
         let browser = RoomBrowser()
         defer { browser.stop() }
         let start = HostTime.now()
         var finder = RoomFinder(name.text, timeout: timeout, at: start)
-        var shown = -1
+        var shownSeconds = -1
         while true {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
             let now = HostTime.now()
@@ -41,10 +41,10 @@ struct RoomSearch {
             case nil: break
             }
             let elapsed = Int(now.seconds(since: start))
-            if elapsed > shown {
-                shown = elapsed
-                let words = "Searching for '\(name)': \(shown) of \(Int(timeout)) s"
-                if Terminal.isInteractive { Terminal.live(words) } else if shown == 2 { Terminal.say(words) }
+            if elapsed > shownSeconds {
+                shownSeconds = elapsed
+                let words = "Searching for '\(name)': \(shownSeconds) of \(Int(timeout)) s"
+                if Terminal.isInteractive { Terminal.live(words) } else if shownSeconds == 2 { Terminal.say(words) }
             }
             Thread.sleep(forTimeInterval: 0.02)
         }
@@ -63,7 +63,7 @@ struct RoomSearch {
             needsPIN: room.announcement.needsPIN)
     }
 
-    /// Lets the user choose among rooms of one name, by their keys.
+    /// Lets the user choose among several rooms of the same name by number. Throws without a terminal.
     private func choose(among rooms: [NearbyRoom], _ finder: RoomFinder) throws -> Found {
         Terminal.live("")
         let name = rooms[0].name
@@ -77,7 +77,7 @@ struct RoomSearch {
         return try pick { finder.matches(in: $0) }
     }
 
-    /// Looks for a machine of the name, as no room has it.
+    /// Resolves the name as a machine's, since no room has this name.
     private func look(up name: PeerName, seen: [String], _ reason: DiscoveryError?) throws -> Found {
         Terminal.live("")
         if case .host(let host, let port)? = JoinTarget.place(name.text),
@@ -110,7 +110,7 @@ struct RoomSearch {
         let browser = RoomBrowser()
         defer { browser.stop() }
         var numbers = RoomNumbers()
-        var typed = 0
+        var typedNumber = 0
         let start = HostTime.now()
         while true {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
@@ -131,20 +131,20 @@ struct RoomSearch {
             for change in numbers.take(filter(snapshot.rooms)) { Terminal.say(Self.line(change)) }
             let count = numbers.rooms.count
             let state = count == 0 ? "Searching for rooms" : count == 1 ? "1 room" : "\(count) rooms"
-            Terminal.live("\(state). Keys: number join, q quit\(typed > 0 ? ": \(typed)" : "")")
+            Terminal.live("\(state). Keys: number join, q quit\(typedNumber > 0 ? ": \(typedNumber)" : "")")
             switch keys.next(within: 0.05) {
             case .character("q"), .character("Q"):
                 Terminal.live("")
                 throw ExitCodes.cancelled
-            case .escape, .backspace: typed = 0
-            case .enter: if let room = numbers.rooms[typed] { return try found(room) }
+            case .escape, .backspace: typedNumber = 0
+            case .enter: if let room = numbers.rooms[typedNumber] { return try found(room) }
             case .character(let digit):
-                guard digit.isASCII, let value = digit.wholeNumberValue, typed < 1_000 else { continue }
-                typed = typed * 10 + value
-                guard !numbers.isAmbiguous(typed) else { continue }
-                if let room = numbers.rooms[typed] { return try found(room) }
-                Terminal.say("There is no room \(typed).")
-                typed = 0
+                guard digit.isASCII, let value = digit.wholeNumberValue, typedNumber < 1_000 else { continue }
+                typedNumber = typedNumber * 10 + value
+                guard !numbers.isAmbiguous(typedNumber) else { continue }
+                if let room = numbers.rooms[typedNumber] { return try found(room) }
+                Terminal.say("There is no room \(typedNumber).")
+                typedNumber = 0
             default: break
             }
         }
@@ -160,7 +160,7 @@ struct RoomSearch {
 
     // MARK: List only
 
-    /// Returns the rooms that appear within a time.
+    /// Searches for a number of seconds. Returns the rooms that are visible at the end.
     static func list(within seconds: Double) throws -> [NearbyRoom] {
         let browser = RoomBrowser()
         defer { browser.stop() }

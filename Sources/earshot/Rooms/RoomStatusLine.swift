@@ -7,13 +7,14 @@ struct RoomStatusLine {
     /// A remote participant.
     struct Other {
         var name: String
-        /// The peak of its sound; nil if none arrives.
+        /// The peak of the participant's sound, 1 being full scale; nil if no sound arrives.
         var peak: Float?
         var isSpeaking = false
         var isMuted = false
         var isAway = false
-        /// The estimated seconds from its microphone to the local loudspeaker.
+        /// The estimated seconds from the participant's microphone to the local loudspeaker.
         var delay: Double?
+        /// The number of lost packets.
         var lost = 0
         var glitches = 0
         /// The depth of the jitter buffer in seconds; nil before sound arrives.
@@ -21,15 +22,18 @@ struct RoomStatusLine {
         var isConnected = false
     }
 
+    /// The seconds since the call's sound began; nil before.
     var elapsed: Double?
+    /// The user's time limit in seconds; nil for none.
     var duration: Double?
+    /// The peak of the local microphone, 1 being full scale.
     var peak: Float = 0
     var isMuted = false
     var others: [Other] = []
-    /// The number of waiting guests.
+    /// The number of guests who ask to be admitted.
     var questionCount = 0
 
-    /// The parts of the line that fit the terminal.
+    /// The parts that a line of limited width contains.
     private struct Detail {
         var hasDepth = true
         var hasMeters = true
@@ -39,8 +43,8 @@ struct RoomStatusLine {
         var count = Int.max
     }
 
-    /// Returns the line for a terminal of this width. The buffer's depth is left out first, then meters, then ends of names, then
-    /// the last participants; delay and losses stay.
+    /// Returns the most detailed line that fits a terminal of `width` columns. A line that is too long loses the buffer's depth,
+    /// then ends of names, then meters, then the last participants. Delay and losses stay.
     func text(width: Int, hasColour: Bool) -> String {
         var details = [
             Detail(), Detail(hasDepth: false), Detail(hasDepth: false, nameLimit: 12),
@@ -54,10 +58,10 @@ struct RoomStatusLine {
         return coloured(fitting, hasColour)
     }
 
-    /// The line for readers of lines.
+    /// The line with all details, for output that is not redrawn.
     var plain: String { line(Detail(nameLimit: 63)) }
 
-    /// The state in sentences, without meters.
+    /// The state of the call in sentences, without level meters.
     var sentences: String {
         var all = others.map { other in
             let name = TerminalText.sanitized(other.name)
@@ -110,7 +114,8 @@ struct RoomStatusLine {
         return text
     }
 
-    /// Returns the line with speakers' names in green and the mark of a muted microphone in yellow; unchanged without colour.
+    /// Returns the line with the names of talking participants in green and the mark of a muted microphone in yellow. Without
+    /// colour, returns it unchanged.
     private func coloured(_ line: String, _ hasColour: Bool) -> String {
         guard hasColour else { return line }
         var line = line

@@ -72,7 +72,7 @@ struct SendCommand: ExampledCommand {
         }
     }
 
-    /// Prints the progress, and at the end who did not get the file.
+    /// The latest progress of a file, and at the end the participants who did not get it, with reasons.
     private final class Sending: Sendable {
         let latest = LockedValue<[FileProgress]>([])
         let reasons = LockedValue<[MemberID: TransferError]?>(nil)
@@ -88,7 +88,7 @@ struct SendCommand: ExampledCommand {
 
         struct Receiver: Encodable {
             var name: String
-            /// The error; nil if it has the file.
+            /// The reason that the participant did not get the file; nil if the participant has it.
             var error: String?
         }
 
@@ -121,7 +121,7 @@ struct SendCommand: ExampledCommand {
                 state.reasons.withLock { $0 = error.reasons }
             }
         }
-        var told = ContinuousClock.now
+        var lastPrinted = ContinuousClock.now
         while state.reasons.withLock({ $0 == nil }) {
             if Interrupt.isRequested {
                 file.cancel()
@@ -131,9 +131,9 @@ struct SendCommand: ExampledCommand {
             let line = Self.line(file.name, state.latest.withLock { $0 }, members)
             if Terminal.isInteractive {
                 Terminal.live(PlayLine.fit(line, PlayLine.terminalWidth - 1))
-            } else if ContinuousClock.now - told > .seconds(5) {
+            } else if ContinuousClock.now - lastPrinted > .seconds(5) {
                 Terminal.say(line)
-                told = .now
+                lastPrinted = .now
             }
             usleep(50_000)
         }
@@ -164,8 +164,8 @@ struct SendCommand: ExampledCommand {
             case .done: return "\(who) has it"
             case .failed: return "\(who) failed"
             case .moving:
-                let left = one.remaining.map { ", \(Int(($0 / .seconds(1)).rounded(.up))) s" } ?? ""
-                return "\(who) \(share) % \(FileFormatting.size(Int(one.rate)))/s\(left)"
+                let remainingText = one.remaining.map { ", \(Int(($0 / .seconds(1)).rounded(.up))) s" } ?? ""
+                return "\(who) \(share) % \(FileFormatting.size(Int(one.rate)))/s\(remainingText)"
             }
         }
         return "\(name)  \(parts.joined(separator: "  "))"

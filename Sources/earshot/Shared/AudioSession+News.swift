@@ -5,11 +5,11 @@ import EarshotAudioSession
 import Foundation
 
 extension AudioSession {
-    /// The seconds without a sound card after which a command ends.
+    /// The seconds of an interruption after which a command ends.
     static let patience = 30.0
 
-    /// Prints changes of the route, except the first one, until the task is cancelled.
-    /// - Parameter warning: returns a warning for a new route.
+    /// Prints the session's events until the returned task is cancelled. The route that the activation opens is not printed.
+    /// - Parameter warning: returns a warning to print after a change of the route; nil for none.
     func presentEvents(warning: @escaping @Sendable (AudioRoute) -> String? = { _ in nil }) -> Task<Void, Never> {
         let events = events()
         return Task {
@@ -22,7 +22,7 @@ extension AudioSession {
         }
     }
 
-    /// Returns the failure if a command has waited long enough for sound; nil before.
+    /// Returns a failure if the present interruption has lasted longer than ``patience``; otherwise nil.
     func impatience(_ now: HostTime) -> Failure? {
         guard let interruption else { return nil }
         let seconds = now.seconds(since: interruption.since)

@@ -7,7 +7,7 @@ import EarshotAudioSession
 extension AudioBackend: ExpressibleByArgument {}
 extension AudioSession.OtherAudio: ExpressibleByArgument {}
 
-/// The sound system and its configuration, except for the rate.
+/// The options that select and configure the sound system, except for the sample rate.
 struct CardOptions: ParsableArguments {
     @Option(
         name: .lettered("device"),
@@ -51,7 +51,7 @@ struct CardOptions: ParsableArguments {
     }
 }
 
-/// The sound system and its configuration.
+/// The options that select and configure the sound system.
 struct SystemOptions: ParsableArguments {
     @OptionGroup var card: CardOptions
 
@@ -106,7 +106,7 @@ struct DeviceOptions: ParsableArguments {
     @OptionGroup var loudspeaker: LoudspeakerOptions
 }
 
-/// The parts of ``DeviceOptions``, by their names on the command line.
+/// Shortcuts to single options in the groups of ``DeviceOptions``.
 extension DeviceOptions {
     var device: AudioBackend? { system.device }
     var block: Int? { system.block }
@@ -137,7 +137,7 @@ extension SystemOptions {
     var device: AudioBackend? { card.device }
     var block: Int? { card.block }
 
-    /// Opens the sound system; simulated ones are opened by the command.
+    /// Opens the selected sound system. A command with a simulated card opens a simulated system itself.
     func makeSystem() throws -> any AudioSystem { try card.makeSystem() }
 
     /// Returns the configuration of a session on a system, without its devices.
@@ -152,11 +152,11 @@ extension CardOptions {
     /// The selected sound system; `--jack-server` selects JACK.
     var backend: AudioBackend? { device ?? (jackServer == nil ? nil : .jack) }
 
-    /// Opens the sound system; simulated ones are opened by the command.
+    /// Opens the selected sound system. A command with a simulated card opens a simulated system itself.
     func makeSystem() throws -> any AudioSystem {
         if backend == .jack { return JACKSystem(serverName: jackServer, connects: connect) }
         let system = try AudioSystems.make(backend)
-        // The system was found, not named, but --no-connect applies.
+        // --no-connect also applies to a JACK server that was found without --device jack.
         return system.backend == .jack && !connect ? JACKSystem(connects: false) : system
     }
 
@@ -208,7 +208,7 @@ extension ChannelList {
     }
 }
 
-/// Channels that users count from 1; stored from 0.
+/// A list of channels on the command line. Users count channels from 1; ``channels`` counts them from 0.
 struct ChannelList: ExpressibleByArgument, Hashable, Sendable {
     let channels: [Int]
 

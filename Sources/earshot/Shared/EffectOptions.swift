@@ -21,7 +21,7 @@ struct EffectOptions: ParsableArguments {
     func effects() throws -> [AudioUnitEffect] { try descriptions.map { try EffectParser.effect($0) } }
 }
 
-/// Parses the text of an effect.
+/// Parses the value of `--effect`.
 enum EffectParser {
     /// - Throws: `ValidationError` with the problem, the nearest names and ranges.
     static func effect(_ text: String) throws -> AudioUnitEffect {
@@ -67,8 +67,8 @@ enum EffectParser {
         return (AudioUnitEffect(type), parts.count > 1 ? parts[1] : nil)
     }
 
-    /// Returns a plug-in by its URI. A URI contains colons: the text after the last one is a preset only if the whole is no
-    /// plug-in.
+    /// Returns the effect of a plug-in by its URI. A URI contains colons, so the text after the last colon is a preset only if
+    /// the whole text is not the URI of a plug-in.
     private static func plugIn(_ words: String) throws -> (AudioUnitEffect, preset: String?) {
         let name = String(words.dropFirst("lv2:".count))
         do throws(PlugInError) {
@@ -87,7 +87,7 @@ enum EffectParser {
         AudioUnitEffect(unit: plugIn.description) { try plugIn.makeUnit(sampleRate: $0, channelCount: $1) }
     }
 
-    /// Returns the value of a text; nil if it is invalid for the parameter.
+    /// Returns the number that a text means as the parameter's value; nil if the text is invalid for the parameter.
     private static func value(_ word: String, _ parameter: UnitParameter) -> Float? {
         switch parameter.unit {
         case .toggle where ["on", "off", "true", "false"].contains(word): return ["on", "true"].contains(word) ? 1 : 0

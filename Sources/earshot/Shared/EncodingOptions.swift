@@ -5,7 +5,7 @@ import EarshotAudioContainers
 import EarshotAudioFiles
 import Foundation
 
-/// The settings of a new file.
+/// The options for the encoding of a new sound file.
 struct EncodingOptions: ParsableArguments {
     @Option(
         name: .lettered("bitrate"),
@@ -32,7 +32,7 @@ struct EncodingOptions: ParsableArguments {
         guard (0...8).contains(compression) else { throw ValidationError("--compression must be 0 to 8") }
     }
 
-    /// - Parameter sampleFormat: the default.
+    /// - Parameter sampleFormat: the sample format to use without `--bits`.
     func settings(orAs sampleFormat: AudioFileWriter.SampleFormat) -> SoundFiles.Settings {
         SoundFiles.Settings(
             sampleFormat: bits.flatMap(Self.sampleFormat) ?? sampleFormat, bitRate: bitrate.flatMap(Self.bitRate),
@@ -69,7 +69,7 @@ enum FileKinds {
         return "Unknown format \(format). Formats: \(names.joined(separator: ", "))."
     }
 
-    /// Throws for an unknown type, with the nearest name.
+    /// Throws if a name is not that of a file type. The error lists all file types.
     static func check(_ name: String?) throws {
         guard let name, all[name.lowercased()] == nil else { return }
         throw ValidationError(unknown(".\(name)"))

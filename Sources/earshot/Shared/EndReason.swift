@@ -11,14 +11,14 @@ enum EndReason {
     /// The user's time limit has passed.
     case duration
     case interrupted
-    /// The user pressed a key.
+    /// The user ended the command with a key.
     case quit
     /// All others have left the room.
     case alone
     case failed(Failure)
 
     /// Returns the text for the user, and for the field `ended` of a JSON report.
-    /// - Parameter quit: the command's word for a key that ends it.
+    /// - Parameter quit: the word for ``quit`` in the command's texts.
     func text(quit: String = "quit") -> String {
         switch self {
         case .finished: "finished"
@@ -31,13 +31,14 @@ enum EndReason {
         }
     }
 
-    /// The reason in brackets after a space, for a sentence. Empty for a failure, which has a line of its own.
-    /// - Parameter quit: the command's word for a key that ends it.
+    /// Returns the reason in brackets after a space, to append to a sentence. Returns no text for a failure, which is printed on
+    /// a line of its own.
+    /// - Parameter quit: the word for ``quit`` in the command's texts.
     func bracketed(quit: String = "quit") -> String {
         if case .failed = self { "" } else { " (\(text(quit: quit)))" }
     }
 
-    /// Throws the failure, or the exit status of an interruption.
+    /// Throws the failure, or the exit status of an interruption. Does nothing for any other reason.
     /// - Parameter endsByInterrupt: true if Ctrl-C is the normal end of the command.
     func throwUnlessSuccessful(endsByInterrupt: Bool = false) throws {
         switch self {

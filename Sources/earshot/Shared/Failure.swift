@@ -21,12 +21,14 @@ struct Failure: Error {
     let status: Int32
 
     static let usage: Int32 = 64
+    /// The exit status for invalid input (EX_DATAERR).
     static let data: Int32 = 65
     static let noInput: Int32 = 66
     static let noHost: Int32 = 68
     static let unavailable: Int32 = 69
     static let cannotCreate: Int32 = 73
     static let incomplete: Int32 = 74
+    /// The exit status for a lost connection or an incomplete transfer (EX_TEMPFAIL).
     static let lost: Int32 = 75
     static let refused: Int32 = 77
 
@@ -35,7 +37,7 @@ struct Failure: Error {
         self.status = status
     }
 
-    /// Creates the failure of a library's error, with a suitable status.
+    /// Creates the failure for an error, with an exit status that suits the type of the error.
     init(_ error: any Error) {
         switch error {
         case let error as Failure: self = error
@@ -125,7 +127,7 @@ struct Failure: Error {
         }
     }
 
-    /// Creates a file; any error has the status for output that could not be created.
+    /// Runs `make`, which creates a file. Any error gets the exit status ``cannotCreate``.
     static func creating<Made>(_ make: () throws -> Made) throws -> Made {
         do {
             return try make()
@@ -150,10 +152,10 @@ struct Failure: Error {
 
 enum ExitCodes {
     static var interrupted: ExitCode { ExitCode(Interrupt.exitStatus) }
-    /// The status of closed standard output, as after `| head`: 128 and SIGPIPE.
+    /// The exit status if the reader of standard output has gone, as with `| head`: 128 plus the number of SIGPIPE.
     static let closedPipe = ExitCode(141)
-    /// The user quit before anything was done.
+    /// The exit status if the user quit before the command did its work.
     static let cancelled = ExitCode(130)
-    /// Returns the exit code of a failure that was reported.
+    /// Returns the exit code of a failure whose text was already printed.
     static func failed(_ failure: Failure) -> ExitCode { ExitCode(failure.status) }
 }

@@ -8,13 +8,13 @@ struct FileSources {
     struct Source {
         /// The path to open.
         var path: String
-        /// The given name.
+        /// The name to show: the argument on the command line; for a file in a named folder, its path.
         var name: String
-        /// The named folder that contains it; nil for none.
+        /// The folder on the command line in which the file was found; nil if the file itself was named.
         var folder: String?
-        /// The path within the folder.
+        /// The file's path within ``folder``; without a folder, the file's name.
         var relative: String
-        /// Retains the copy of standard input.
+        /// The temporary copy of standard input, which is deleted when released; nil for other files.
         var spool: StandardStream.Spool?
     }
 
@@ -25,7 +25,7 @@ struct FileSources {
         "m4b", "mp4", "aac", "adts", "au", "snd", "w64", "mka", "mkv", "webm", "wma", "ac3", "eac3",
     ]
 
-    /// - Throws: ``Failure`` if a folder has none or is unreadable, or standard input is named twice.
+    /// - Throws: ``Failure`` if a folder has no sound files or is unreadable, or if standard input is named twice.
     init(_ names: [String]) throws {
         for name in names {
             if name == StandardStream.name {
@@ -50,23 +50,24 @@ struct FileSources {
         }
     }
 
-    /// Returns the sound files in a folder, including links to files. Reports what is left out if it might be meant.
+    /// Returns the sound files in a folder and its subfolders, including links to files. Warns of what is skipped although the
+    /// user may have meant it.
     private static func contents(_ folder: String) throws -> [Source] {
         var found: [Source] = []
-        var rest = [""]
-        while let place = rest.popLast() {
+        var foldersToVisit = [""]
+        while let subfolder = foldersToVisit.popLast() {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
-            let path = place.isEmpty ? folder : (folder as NSString).appendingPathComponent(place)
+            let path = subfolder.isEmpty ? folder : (folder as NSString).appendingPathComponent(subfolder)
             guard let names = PathText.names(inFolder: path) else {
                 let line = "\(path): the folder cannot be read. Check its mode: ls -ld"
-                guard !place.isEmpty else { throw Failure(line, status: Failure.noInput) }
+                guard !subfolder.isEmpty else { throw Failure(line, status: Failure.noInput) }
                 Terminal.warn(line)
                 continue
             }
             for name in names where !name.hasPrefix(".") {
-                let relative = place.isEmpty ? name : "\(place)/\(name)"
+                let relative = subfolder.isEmpty ? name : "\(subfolder)/\(name)"
                 switch kind((path as NSString).appendingPathComponent(name)) {
-                case .folder: rest.append(relative)
+                case .folder: foldersToVisit.append(relative)
                 case .file:
                     let path = (folder as NSString).appendingPathComponent(relative)
                     found.append(Source(path: path, name: path, folder: folder, relative: relative))
@@ -80,7 +81,7 @@ struct FileSources {
 
     private enum Kind {
         case folder, file
-        /// Neither a folder nor a file; with the reason if it might be meant.
+        /// An entry of a folder to skip, with the reason for a warning; nil if the user cannot have meant this entry.
         case neither(String?)
     }
 
@@ -97,7 +98,7 @@ struct FileSources {
             status = target
         }
         switch status.st_mode & S_IFMT {
-        // Such a link may lead back, or out of the folder.
+        // A link to a folder is not followed, since it may lead back to a parent folder or out of the named folder.
         case S_IFDIR: return isLink ? .neither("a link to a folder; name it to include its files") : .folder
         case S_IFREG: return isNamedAsSound ? .file : .neither(nil)
         default: return .neither(nil)

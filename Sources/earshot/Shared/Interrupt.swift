@@ -3,11 +3,11 @@
 import Foundation
 import Synchronization
 
-/// Interrupts by Ctrl-C or other signals, so that files are closed and remote participants are notified.
+/// Notes Ctrl-C and other signals that end the program, so that a command can close its files and notify remote participants.
 enum Interrupt {
     private static let signal = Atomic<Int32>(0)
 
-    /// Catches SIGINT, SIGTERM and SIGHUP for later questions. A second one ends the process at once.
+    /// Catches SIGINT, SIGTERM and SIGHUP, which ``isRequested`` then reports. A second signal ends the process at once.
     static func watch() {
         for number in [SIGINT, SIGTERM, SIGHUP] {
             Foundation.signal(number) { number in
@@ -17,22 +17,24 @@ enum Interrupt {
             }
         }
         Foundation.signal(SIGPIPE, SIG_IGN)
-        Foundation.signal(SIGXFSZ, SIG_IGN)  // a file that reaches its limit is an error as a full disk is
+        Foundation.signal(SIGXFSZ, SIG_IGN)  // a file larger than the limit then causes an error of write()
     }
 
-    private static let pauses = Atomic(0)
+    private static let pauseSignalCount = Atomic(0)
 
-    /// Starts counting SIGUSR1.
-    static func watchPauses() { Foundation.signal(SIGUSR1) { _ in Interrupt.pauses.add(1, ordering: .relaxed) } }
+    /// Starts counting SIGUSR1 signals, which pause or resume a recording.
+    static func watchPauses() {
+        Foundation.signal(SIGUSR1) { _ in Interrupt.pauseSignalCount.add(1, ordering: .relaxed) }
+    }
 
     /// Returns the number of SIGUSR1 signals since the last call.
-    static func takePauses() -> Int { pauses.exchange(0, ordering: .relaxed) }
+    static func takePauses() -> Int { pauseSignalCount.exchange(0, ordering: .relaxed) }
 
     static var isRequested: Bool { signal.load(ordering: .relaxed) != 0 }
 
     /// Returns true if the user pressed Ctrl-C.
     static var isFromKeyboard: Bool { signal.load(ordering: .relaxed) == SIGINT }
 
-    /// The shell's status of a program that a signal ended: 128 and its number.
+    /// The exit status after the noted signal: 128 plus the signal's number, as shells report it.
     static var exitStatus: Int32 { 128 + signal.load(ordering: .relaxed) }
 }

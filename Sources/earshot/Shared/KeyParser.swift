@@ -12,14 +12,14 @@ enum Key: Equatable, Sendable {
 struct KeyParser {
     private var bytes: [UInt8] = []
 
-    /// Returns true if the stored bytes may begin a longer sequence.
+    /// True if the stored bytes are the beginning of a longer sequence or character.
     var isWaiting: Bool { !bytes.isEmpty }
 
     /// Adds bytes.
     mutating func take(_ more: some Sequence<UInt8>) { bytes += more }
 
-    /// Returns the next key; nil if there is none.
-    /// - Parameter isComplete: true if no byte has come for a while, so that a pending Escape is the key of that name.
+    /// Returns the next key; nil if the added bytes contain no further key.
+    /// - Parameter isComplete: true if no byte has come for a while, so that a pending Escape byte is the Escape key.
     mutating func next(isComplete: Bool = false) -> Key? {
         while let first = bytes.first {
             let found: (length: Int, key: Key?)? =

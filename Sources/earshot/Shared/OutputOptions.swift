@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// The options of the loudspeaker, for a command whose `--rate` has another meaning.
+/// The options of the sound system and the loudspeaker, for a command that only plays.
 struct OutputOptions: ParsableArguments {
     @OptionGroup var card: CardOptions
     @OptionGroup var loudspeaker: LoudspeakerOptions
@@ -12,7 +12,7 @@ struct OutputOptions: ParsableArguments {
 
     func validate() throws { try SystemOptions.check(rate, "--rate") }
 
-    /// Returns the system options in the form of other commands.
+    /// Returns the options of the sound system as ``SystemOptions``, the form that other commands use.
     func system() throws -> SystemOptions {
         var system = try SystemOptions.parse([])
         system.card = card

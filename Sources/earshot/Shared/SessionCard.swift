@@ -6,8 +6,9 @@ import EarshotAudioSession
 /// The sound card of a command: a session, and the command's work on its device.
 protocol SessionCard {
     var session: AudioSession { get }
-    /// The device, which stays while the hardware changes.
+    /// The session's device, which stays the same while the hardware changes.
     var device: any AudioDevice { get }
+    /// The options with which the user requested the sound system.
     var asked: SystemOptions { get }
 }
 
@@ -17,7 +18,7 @@ extension SessionCard {
 }
 
 extension AudioSession {
-    /// Opens the route.
+    /// Activates the session and returns its device.
     /// - Throws: the errors of ``activate()``, and `noDefaultDevice` unless the route has all these directions.
     func activate(needing directions: [AudioDirection]) throws -> any AudioDevice {
         let device = try activate()
@@ -31,22 +32,23 @@ extension AudioSession {
 
 extension DeviceOptions {
     /// Returns an inactive session with a microphone and a stereo loudspeaker.
-    /// - Parameter prepare: changes the simulated card, if that is selected.
+    /// - Parameter prepare: changes the configuration of the simulated card; called only with `--device simulated`.
     func session(
         inputChannelCount: Int, simulated prepare: (inout SimulatedCard.Configuration) -> Void = { _ in }
     ) throws -> AudioSession {
         var card: SimulatedCard.Configuration?
         if device == .simulated {
-            var new = SimulatedCard.Configuration(
+            var cardConfiguration = SimulatedCard.Configuration(
                 sampleRate: rate ?? 48_000, blockFrameCount: block ?? 256, inputChannelCount: inputChannelCount,
                 outputChannelCount: 2)
-            prepare(&new)
-            card = new
+            prepare(&cardConfiguration)
+            card = cardConfiguration
         }
         let system: any AudioSystem = try card.map { SimulatedSystem.standard($0) } ?? makeSystem()
-        var wanted = try configuration(inputChannelCount: inputChannelCount, outputChannelCount: 2, on: system)
-        wanted.preferredBlockFrameCount = block ?? card?.blockFrameCount
-        wanted.preferredSampleRate = rate ?? card?.sampleRate
-        return AudioSession(system, wanted)
+        var sessionConfiguration = try configuration(
+            inputChannelCount: inputChannelCount, outputChannelCount: 2, on: system)
+        sessionConfiguration.preferredBlockFrameCount = block ?? card?.blockFrameCount
+        sessionConfiguration.preferredSampleRate = rate ?? card?.sampleRate
+        return AudioSession(system, sessionConfiguration)
     }
 }

@@ -3,7 +3,7 @@
 import EarshotAudioFiles
 import Foundation
 
-/// A new file with the mode that the umask leaves. Recordings of people stay private.
+/// A new output file that gets the permissions that the umask leaves. Recordings of people do not use this, and stay private.
 struct SharedFile {
     private let path: String
     private let isNew: Bool
@@ -14,7 +14,7 @@ struct SharedFile {
         isNew = !FileManager.default.fileExists(atPath: path)
     }
 
-    /// Sets the mode that the umask leaves on a file created meanwhile.
+    /// Gives the file the permissions that the umask leaves, if the file did not exist at ``init(_:)``.
     func share() {
         guard isNew, ExistingFile.isFile(path) else { return }
         chmod(path, 0o666 & ~FileMode.mask)

@@ -2,8 +2,8 @@
 
 import Foundation
 
-/// Standard input and output as a file, written `-`. Sound files need seeking, which a pipe does not support, so both use a
-/// private temporary file.
+/// Standard input or output in place of a file, written `-` on the command line. Sound files need seeking, which pipes do not
+/// support, so a private temporary file stores the data.
 enum StandardStream {
     static let name = "-"
 
@@ -29,8 +29,8 @@ enum StandardStream {
             unlink(path)
         }
 
-        /// Reads standard input to its end.
-        /// - Parameter prefix: the bytes already read.
+        /// Copies standard input to the temporary file until the input ends.
+        /// - Parameter prefix: the bytes of standard input that were already read.
         func fill(after prefix: [UInt8] = []) throws {
             try write(prefix[...])
             while case let bytes = try StandardStream.read(atMost: 1 << 16), !bytes.isEmpty { try write(bytes[...]) }
@@ -51,7 +51,7 @@ enum StandardStream {
         }
     }
 
-    /// Returns available bytes of standard input; none at its end.
+    /// Waits for bytes of standard input and returns them; an empty array at the input's end.
     static func read(atMost count: Int) throws -> [UInt8] {
         guard isatty(STDIN_FILENO) == 0 else {
             throw Failure(
@@ -59,20 +59,20 @@ enum StandardStream {
         }
         var bytes = [UInt8](repeating: 0, count: count)
         while true {
-            // A plain read would continue after Ctrl-C.
+            // The time limit of poll() lets the loop notice Ctrl-C. A plain read would continue after Ctrl-C.
             var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             if poll(&input, 1, 100) == 0, !Interrupt.isRequested { continue }
-            let got = Interrupt.isRequested ? 0 : Foundation.read(STDIN_FILENO, &bytes, count)
-            if got < 0, errno == EINTR, !Interrupt.isRequested { continue }
+            let readCount = Interrupt.isRequested ? 0 : Foundation.read(STDIN_FILENO, &bytes, count)
+            if readCount < 0, errno == EINTR, !Interrupt.isRequested { continue }
             if Interrupt.isRequested { throw ExitCodes.interrupted }
-            guard got >= 0 else {
+            guard readCount >= 0 else {
                 throw Failure("standard input: \(String(cString: strerror(errno)))", status: Failure.noInput)
             }
-            return Array(bytes[..<got])
+            return Array(bytes[..<readCount])
         }
     }
 
-    /// Returns true if it is a file, which can be opened by name and is seekable.
+    /// True if standard input is a file at its beginning, so that the file can be opened by name and is seekable.
     static var isFile: Bool {
         var information = stat()
         return fstat(STDIN_FILENO, &information) == 0 && information.st_mode & S_IFMT == S_IFREG

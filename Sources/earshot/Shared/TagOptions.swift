@@ -25,8 +25,8 @@ struct TagOptions: ParsableArguments {
 
     var isEmpty: Bool { [title, artist, album, genre, date, comment].allSatisfy { $0 == nil } }
 
-    /// Replaces tags of a file by the given ones.
-    /// - Parameter part: the number of the part; nil without parts.
+    /// Replaces those tags of a file for which the user gave an option.
+    /// - Parameter part: the number of the part, which becomes the track number; nil without `--split`.
     func write(to path: String, part: Int? = nil) throws(AudioFileError) {
         guard !isEmpty else { return }
         var tags = try AudioFileTags(path: path)

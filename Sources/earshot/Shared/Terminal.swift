@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The user's terminal: standard error, whether or not it is a terminal.
+/// Prints text for the user to standard error, and data to standard output.
 enum Terminal {
     static let isInteractive = isatty(FileHandle.standardError.fileDescriptor) == 1
     private static let allowsColour =
@@ -11,12 +11,12 @@ enum Terminal {
     /// True if events are printed as sentences for a screen reader, and nothing is redrawn or coloured. Set before a command
     /// runs.
     nonisolated(unsafe) static var isPlain = false  // written once, before there is a second thread
-    /// Returns true if there is a live line.
+    /// True if standard error has a live line, which is redrawn in place.
     static var redraws: Bool { isInteractive && !isPlain }
     static var hasColour: Bool { isInteractive && allowsColour && !isPlain }
-    /// Returns true if standard output is a terminal with colours.
+    /// True if text on standard output may have colours.
     static var outputHasColour: Bool { isatty(STDOUT_FILENO) == 1 && allowsColour && !isPlain }
-    /// The columns of standard output; 80 if it is no terminal.
+    /// The columns of the terminal on standard output; 80 if standard output is not a terminal.
     static var outputWidth: Int {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -28,7 +28,7 @@ enum Terminal {
         write(clear + TerminalText.sanitizedLines(line) + "\n")
     }
 
-    /// Replaces the live line; on a terminal only.
+    /// Redraws the live line, which is the last line of the terminal. Does nothing if ``redraws`` is false.
     static func live(_ line: String) {
         guard redraws else { return }
         write(clear + line)
@@ -81,7 +81,7 @@ enum Terminal {
     /// Prints a warning.
     static func warn(_ line: String) { say(label: "warning:", "1;33", line) }
 
-    /// Prints a question to the user.
+    /// Prints a question to the user, in bold if the terminal has colours.
     static func notice(_ line: String) {
         let text = TerminalText.sanitizedLines(line)
         write(clear + (hasColour ? "\u{1B}[1m\(text)\u{1B}[0m" : text) + "\n")
@@ -92,6 +92,6 @@ enum Terminal {
         write("\(clear)\(label) \(TerminalText.sanitizedLines(line))\n")
     }
 
-    /// Erases the live line, and its parts that a narrower terminal has wrapped.
+    /// The control sequence that erases the live line, also where a narrower terminal has wrapped the line.
     private static var clear: String { redraws ? "\r\u{1B}[J" : "" }
 }

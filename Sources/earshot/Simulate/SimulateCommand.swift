@@ -106,17 +106,18 @@ struct SimulateCommand: ExampledCommand {
         }
     }
 
-    /// - Returns: the seconds that it took.
+    /// Runs the simulation until its end or Ctrl-C, and shows the progress.
+    /// - Returns: the real seconds that the simulation took.
     private func run(_ simulation: inout CallSimulation) throws -> Double {
         var progress = RenderProgress()
         defer { progress.clear() }
         let began = HostTime.now()
         let total = duration
-        var done = 0.0
-        while done < total, !Interrupt.isRequested {
-            done = min(total, done + 1)
-            try simulation.run(until: done)
-            progress.show(done, of: total)
+        var simulatedSeconds = 0.0
+        while simulatedSeconds < total, !Interrupt.isRequested {
+            simulatedSeconds = min(total, simulatedSeconds + 1)
+            try simulation.run(until: simulatedSeconds)
+            progress.show(simulatedSeconds, of: total)
         }
         try simulation.close()
         return HostTime.now().seconds(since: began)
@@ -147,13 +148,13 @@ struct SimulateCommand: ExampledCommand {
         return configuration
     }
 
-    /// The files of all participants, in the folder of --output.
+    /// The paths of the files that the simulation writes for all participants to the folder of `--output`.
     private var outputFiles: [String] {
         guard let output else { return [] }
         return (1...peers).flatMap { number in ["mic", "heard"].map { "\(output)/peer-\(number)-\($0).wav" } }
     }
 
-    /// Creates the folder if it is missing, and throws if files may not be replaced.
+    /// Creates the output folder if it is missing. Throws if an existing file in it may not be replaced.
     private func folder(_ path: String, besides inputs: [String]) throws -> String {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

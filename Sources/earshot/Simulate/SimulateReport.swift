@@ -32,14 +32,14 @@ struct SimulateReport: Encodable {
         try container.encode(isInterrupted ? "interrupted" : "over", forKey: .ended)
     }
 
-    /// The report as text: everything about a call of two, one line for each stream of larger ones.
+    /// The report as text: all measurements for a call of two peers; one line for each stream of a larger call.
     var text: String {
-        let counted = report.seconds - report.measuredFromSeconds
+        let measuredSeconds = report.seconds - report.measuredFromSeconds
         var lines = [
             Self.line(
                 "call",
                 "\(report.peers.count) peers, \(network), \(SimulateCommand.number(report.seconds)) s"
-                    + (counted < report.seconds
+                    + (measuredSeconds < report.seconds
                         ? String(format: ", counted from %.6g s on", report.measuredFromSeconds) : "")
                     + ", seed \(report.seed)" + (report.isEncrypted ? ", encrypted" : ""))
         ]
@@ -50,7 +50,9 @@ struct SimulateReport: Encodable {
                     "\(SimulateCommand.number(peer.rate)) Hz, blocks of \(peer.block) frames"
                         + (peer.driftPPM == 0 ? "" : String(format: ", %+g ppm", peer.driftPPM))))
         }
-        for stream in report.streams { lines += report.peers.count == 2 ? Self.whole(stream) : [Self.short(stream)] }
+        for stream in report.streams {
+            lines += report.peers.count == 2 ? Self.details(stream) : [Self.summary(stream)]
+        }
         if let output { lines.append(Self.line("output", "\(output)/peer-…-mic.wav, peer-…-heard.wav")) }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -59,7 +61,7 @@ struct SimulateReport: Encodable {
         head + String(repeating: " ", count: max(1, 10 - head.count)) + text
     }
 
-    private static func whole(_ stream: SimulationReport.Stream) -> [String] {
+    private static func details(_ stream: SimulationReport.Stream) -> [String] {
         let packet = Double(stream.packetFrames) / stream.rate * 1e3
         var lines = [
             line(
@@ -115,14 +117,15 @@ struct SimulateReport: Encodable {
     }
 
     private static func recovered(_ stream: SimulationReport.Stream) -> String {
-        let (asked, codec) = (stream.packetsRecoveredByRequest, stream.packetsRecoveredByCodec)
+        let (onRequest, codec) = (stream.packetsRecoveredByRequest, stream.packetsRecoveredByCodec)
         let ways = [
-            (stream.packetsRecovered - asked - codec, "by copies"), (asked, "on request"), (codec, "by the codec"),
+            (stream.packetsRecovered - onRequest - codec, "by copies"), (onRequest, "on request"),
+            (codec, "by the codec"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         return "\(stream.packetsRecovered) recovered" + (ways.isEmpty ? "" : " (\(ways.joined(separator: ", ")))")
     }
 
-    private static func short(_ stream: SimulationReport.Stream) -> String {
+    private static func summary(_ stream: SimulationReport.Stream) -> String {
         let head = "\(stream.from) to \(stream.to)"
         guard let delay = stream.mouthToEarMs, let depth = stream.depthMs else {
             return line(head, "nothing was heard")

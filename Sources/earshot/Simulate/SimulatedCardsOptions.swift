@@ -48,13 +48,13 @@ struct SimulatedCardsOptions: ParsableArguments {
             peer.blockFrameCount = Int(block[index])
             peer.driftPPM =
                 drift.values.count == 1
-                ? drift[0] * (1 - 2 * Double(index) / Double(count - 1)) + 0 : drift[index]  // no −0
+                ? drift[0] * (1 - 2 * Double(index) / Double(count - 1)) + 0 : drift[index]  // + 0 turns −0 into 0
             return peer
         }
     }
 }
 
-/// Numbers with commas between.
+/// A list of numbers, separated by commas.
 struct NumberList: ExpressibleByArgument {
     let values: [Double]
 
@@ -69,6 +69,6 @@ struct NumberList: ExpressibleByArgument {
 
     var defaultValueDescription: String { values.map { SimulateCommand.number($0) }.joined(separator: ",") }
 
-    /// Returns the number of a peer.
+    /// Returns the value for the peer with an index from 0. A single value applies to all peers.
     subscript(index: Int) -> Double { values.count == 1 ? values[0] : values[index] }
 }

@@ -65,7 +65,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
         if Set(times).count < times.count { throw ValidationError("--link-rate is given twice for the same time") }
     }
 
-    /// The display name.
+    /// The network's name in the report: the path of the trace, or the name of the profile.
     var name: String { trace ?? (profile ?? .lan).rawValue }
 
     func conditions() throws -> NetworkProfile {
@@ -105,11 +105,11 @@ struct SimulatedNetworkOptions: ParsableArguments {
     }
 }
 
-/// The capacity of a link from a time on, as `1000`, `100@30` or `unlimited@60`.
+/// A link's capacity from a second of the call on, as `1000`, `100@30` or `unlimited@60`.
 struct CapacityStep {
-    /// The bits a second; nil for no limit.
+    /// The capacity in bits per second; nil for no limit.
     let bitsPerSecond: Double?
-    /// The time in seconds of the call.
+    /// The second of the call at which this capacity begins.
     let at: Double
 
     init?(argument: String) {
@@ -130,7 +130,7 @@ struct CapacityStep {
     }
 }
 
-/// A part of a call in seconds, as `10-12.5`, without its end.
+/// A span of a call in seconds, as `10-12.5`. The end is excluded.
 struct TimeSpan {
     let range: Range<Double>
 

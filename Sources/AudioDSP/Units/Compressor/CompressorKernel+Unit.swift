@@ -16,7 +16,7 @@ extension CompressorKernel {
             ],
             presets: [
                 UnitPreset("default", [:]),
-                // Speech varies by 15 dB between syllables; the knee leaves the soft ones unchanged.
+                // Speech varies by 15 dB between syllables; the threshold and the knee leave soft syllables unchanged.
                 UnitPreset(
                     "voice",
                     [
@@ -27,7 +27,7 @@ extension CompressorKernel {
                     [
                         "threshold": -20, "ratio": 2.5, "knee": 12, "attack": 0.015, "release": 0.25, "makeup": 4,
                     ]),
-                // A slow attack keeps the sound of the stick.
+                // A slow attack lets the drumstick's first click pass.
                 UnitPreset(
                     "drums",
                     [

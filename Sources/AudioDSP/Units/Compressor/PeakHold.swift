@@ -2,19 +2,20 @@
 
 import CEarshotRealtime
 
-/// The maximum of the last few milliseconds, so that a steady low tone has a steady level, which does not fall between its half
-/// waves.
+/// The maximum of the last few milliseconds. A steady low tone thus has a steady level, which does not fall between the tone's
+/// half waves.
 ///
-/// Four buckets follow each other, of which one is being filled: the memory is between three and four buckets long.
+/// The frames are divided into buckets. The maxima of three complete buckets and of the one being filled are kept, so the memory
+/// is between three and four buckets long.
 struct PeakHold: BitwiseCopyable {
-    /// The maximum.
+    /// The maximum in the memory, 0 after silence.
     private(set) var value: Float = 0
-    private var current: Float = 0
-    private var first: Float = 0
+    private var current: Float = 0  // the maximum of the bucket being filled
+    private var first: Float = 0  // the maxima of the complete buckets, the newest first
     private var second: Float = 0
     private var third: Float = 0
-    private var filled = 0
-    private let length: Int
+    private var filledCount = 0  // frames in the bucket being filled
+    private let length: Int  // frames of a bucket
 
     /// - Parameters:
     ///   - seconds: the minimum time for which a peak is held; up to a third more.
@@ -24,25 +25,25 @@ struct PeakHold: BitwiseCopyable {
     /// The frames after which a peak is certainly forgotten.
     var frames: Int { 4 * length }
 
-    /// Adds a frame. Returns the maximum with it.
+    /// Adds a frame's magnitude. Returns the maximum, including this frame.
     @_noLocks @inline(__always)
     mutating func next(_ magnitude: Float) -> Float {
         if magnitude > current {
             current = magnitude
             if magnitude > value { value = magnitude }
         }
-        if value == 0 {  // after silence it begins anew, as one newly made does
-            filled = 0
+        if value == 0 {  // after silence the first bucket begins again, as in a new value
+            filledCount = 0
             return 0
         }
-        filled &+= 1
-        if filled == length { turn() }
+        filledCount &+= 1
+        if filledCount == length { startBucket() }
         return value
     }
 
     @_noLocks
-    private mutating func turn() {
-        filled = 0
+    private mutating func startBucket() {
+        filledCount = 0
         third = second
         second = first
         first = current
@@ -59,7 +60,7 @@ struct PeakHold: BitwiseCopyable {
         first = 0
         second = 0
         third = 0
-        filled = 0
+        filledCount = 0
     }
 }
 
@@ -75,8 +76,8 @@ func greatestMagnitude(_ pointers: UnsafePointer<UnsafeMutablePointer<Float>>, _
     return top
 }
 
-/// Returns the share that remains after a frame of an exponential with a time constant: exp(−1 / (τ · rate)). 0 for a constant of
-/// 0.
+/// Returns the share that is left after one frame of a value that decays with a time constant of τ seconds: exp(−1 / (τ · rate));
+/// 0 for a time constant of 0.
 @_noLocks
 func smoothing(seconds: Float, sampleRate: Double) -> Double {
     seconds > 0 ? earshot_exp(-1 / (Double(seconds) * sampleRate)) : 0

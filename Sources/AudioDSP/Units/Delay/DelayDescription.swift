@@ -8,7 +8,7 @@ extension DelayKernel {
             parameters: [
                 UnitParameter("time", "Time", .seconds, 0.001...2, default: 0.375),
                 UnitParameter("feedback", "Feedback", .percent, -99...99, default: 35),
-                // Filters each repeat after the first; the highest value removes the filter.
+                // The low-pass filters each repeat after the first; the highest cutoff removes it.
                 UnitParameter("cutoff", "Low-pass cutoff", .hertz, 100...20_000, default: 6000),
                 UnitParameter("pingPong", "Ping-pong", .toggle, 0...1, default: 0),
                 UnitParameter("mix", "Wet/dry mix", .percent, 0...100, default: 30),

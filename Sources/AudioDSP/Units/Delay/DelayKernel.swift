@@ -16,13 +16,13 @@ extension UnitType {
 struct DelayKernel: UnitKernel, ~Copyable {
     let latency = 0
     let memory: Int
-    private let capacity: Int  // frames of one channel's line
-    private let lines: UnsafeMutablePointer<Float>
-    private let smoothed: UnsafeMutablePointer<Float>  // the low-passes' states
+    private let capacity: Int  // frames of one channel's delay line
+    private let lines: UnsafeMutablePointer<Float>  // the channels' delay lines, one after the other
+    private let smoothed: UnsafeMutablePointer<Float>  // the state of each channel's low-pass
     private let channelCount: Int
     private let sampleRate: Double
     private var controls: DelayControls
-    private var isFresh = true  // nothing heard since it was made or reset
+    private var isFresh = true  // no frame was processed since the start or a reset
 
     init(sampleRate: Double, channelCount: Int) {
         memory = Int(2 * sampleRate) + 1
@@ -53,7 +53,7 @@ struct DelayKernel: UnitKernel, ~Copyable {
             controls.crossing.move(to: crossing, over: 0)
         } else {
             controls.time.move(to: frames)
-            // A switch has no intermediate values: it fades for a fixed time from the change.
+            // Ping-pong is a switch without intermediate values: each change fades for a fixed time.
             if crossing != controls.crossed { controls.crossing.move(to: crossing, over: Int(0.02 * sampleRate)) }
         }
         controls.crossed = crossing
@@ -64,7 +64,8 @@ struct DelayKernel: UnitKernel, ~Copyable {
         controls.wet.move(to: Float(earshot_sin(angle)), over: frameCount)
     }
 
-    /// Returns the coefficient of y += a (x − y) with −3 dB at a frequency: the root of a² + 2ba − 2b = 0, b = 1 − cos ω.
+    /// Returns the coefficient a of the low-pass y += a (x − y) with −3 dB at a frequency: the root of a² + 2ba − 2b = 0, with b
+    /// = 1 − cos ω. From 20 kHz or half the rate on it is 1, which removes the low-pass.
     @_noLocks
     private func smoothing(cutoff: Double) -> Float {
         if cutoff >= 20_000 || cutoff >= sampleRate / 2 { return 1 }
@@ -75,10 +76,10 @@ struct DelayKernel: UnitKernel, ~Copyable {
     @_noLocks
     mutating func process(_ block: UnitBlock) {
         if block.frameCount > 0 { isFresh = false }
-        let start = controls
+        let startControls = controls
         var c = 0
         while c < channelCount {
-            controls = start
+            controls = startControls
             if c &+ 1 < channelCount { pair(c, block) } else { single(c, block) }
             c &+= 2
         }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A band: its settings, and its section's present coefficients.
+/// An equalizer's band: its settings, and the present design of its filter section.
 ///
-/// Numbers ramp linearly from segment to segment. A change of the type, or on and off, fades on a smooth curve for its own time,
-/// from the sound before to the present numbers. Both change the section's ``SectionDesign``, so a single filter runs throughout.
+/// Frequency, gain and Q ramp linearly from segment to segment. A change of the type, or switching on or off, fades over a fixed
+/// time on a smooth curve, from the design before to the present one. Ramps and fades both change the numbers of the section's
+/// ``SectionDesign``, so that a single filter runs throughout.
 struct EqualizerBand: BitwiseCopyable {
-    /// The present design.
+    /// The design for the present frame.
     private(set) var now = SectionDesign()
-    /// The design without a fade, and the target of one.
-    private var goal = SectionDesign()
+    /// The design for the present frame if there were no fade, and the design at which its ramp ends.
+    private var rampedDesign = SectionDesign()
     private var target = SectionDesign()
-    private var step = SectionDesign()
-    private var goalRemaining = 0
-    /// The design at the beginning of a fade.
+    private var step = SectionDesign()  // the increment of the ramp in each frame
+    private var rampRemaining = 0
+    /// The design from which the present fade started.
     private var origin = SectionDesign()
     private var fadeLength = 1
     private var fadeRemaining = 0
@@ -26,21 +27,21 @@ struct EqualizerBand: BitwiseCopyable {
     @_noLocks
     init() {}
 
-    /// Returns true while the design changes.
-    var isMoving: Bool { @_noLocks get { goalRemaining > 0 || fadeRemaining > 0 } }
+    /// True while the design changes.
+    var isMoving: Bool { @_noLocks get { rampRemaining > 0 || fadeRemaining > 0 } }
 
     /// A band's parameters in the order of the unit's description.
     private enum Parameter: Int { case type, frequency, gain, q, isOn }
 
     /// Sets the band's parameters. Returns true if any changed.
     /// - Parameters:
-    ///   - frameCount: the frames until numbers are reached; 0 for all at once.
-    ///   - fade: the frames of a change of the type, or on and off.
+    ///   - frameCount: the frames until the new frequency, gain and Q are reached; 0 to set everything at once.
+    ///   - fade: the frames of a fade to another type, or to on or off.
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int, fade: Int, sampleRate: Double) -> Bool {
         let (newType, newIsOn) = (Int(values[Parameter.type.rawValue] + 0.5), values[Parameter.isOn.rawValue] >= 0.5)
-        let switches = newType != type || newIsOn != isOn
-        if !switches && values[Parameter.frequency.rawValue] == frequency && values[Parameter.gain.rawValue] == gain
+        let isSwitched = newType != type || newIsOn != isOn
+        if !isSwitched && values[Parameter.frequency.rawValue] == frequency && values[Parameter.gain.rawValue] == gain
             && values[Parameter.q.rawValue] == q
         {
             return false
@@ -54,22 +55,22 @@ struct EqualizerBand: BitwiseCopyable {
             type: type, frequency: Double(frequency), gain: Double(gain), q: Double(q), sampleRate: sampleRate)
         if !isOn { target = target.silenced() }
         if !isMoving && now.isIdentity {
-            // The poles of a silent band can jump.
+            // A band without an effect may jump to other poles.
             now.g = target.g
             now.k = target.k
-            goal = now
+            rampedDesign = now
         }
         if frameCount == 0 || (!isMoving && now.isIdentity && target.isIdentity) {
             finish()
-        } else if switches {
+        } else if isSwitched {
             origin = now
-            goal = target
-            goalRemaining = 0
+            rampedDesign = target
+            rampRemaining = 0
             fadeLength = fade
             fadeRemaining = fade
         } else {
-            goalRemaining = frameCount
-            step = goal.step(to: target, over: frameCount)
+            rampRemaining = frameCount
+            step = rampedDesign.step(to: target, over: frameCount)
         }
         return true
     }
@@ -77,27 +78,27 @@ struct EqualizerBand: BitwiseCopyable {
     /// Advances by a frame.
     @_noLocks
     mutating func advance() {
-        if goalRemaining > 0 {
-            goalRemaining &-= 1
-            if goalRemaining == 0 { goal = target } else { goal.add(step) }
+        if rampRemaining > 0 {
+            rampRemaining &-= 1
+            if rampRemaining == 0 { rampedDesign = target } else { rampedDesign.add(step) }
         }
-        now = goal
+        now = rampedDesign
         if fadeRemaining > 0 {
             fadeRemaining &-= 1
-            let left = Double(fadeRemaining) / Double(fadeLength)
-            let before = left * left * (3 - 2 * left)
-            var way = origin
-            way.add(goal, times: -1)
-            now.add(way, times: before)
+            let remainingShare = Double(fadeRemaining) / Double(fadeLength)
+            let originWeight = remainingShare * remainingShare * (3 - 2 * remainingShare)
+            var difference = origin
+            difference.add(rampedDesign, times: -1)
+            now.add(difference, times: originWeight)
         }
     }
 
-    /// Jumps to the settings.
+    /// Ends ramp and fade, and jumps to the design of the settings.
     @_noLocks
     mutating func finish() {
-        goal = target
+        rampedDesign = target
         now = target
-        goalRemaining = 0
+        rampRemaining = 0
         fadeRemaining = 0
     }
 }

@@ -56,7 +56,8 @@ extension EqualizerKernel {
     private static var presets: [UnitPreset] {
         [
             preset("flat"),
-            // Removes rumble, lightens the chest, clears consonants and adds a little air.
+            // Removes rumble, softens the chest's resonance, makes consonants clearer and raises the highest frequencies a
+            // little.
             preset(
                 "voice",
                 [
@@ -84,7 +85,7 @@ extension EqualizerKernel {
                     2: Setting(type: "peak", frequency: 180, gain: -2, q: 1),
                     3: Setting(type: "peak", frequency: 320, gain: -5, q: 1),
                 ]),
-            // 300 to 3,400 Hz by Butterworth filters of the fourth order, whose sections have these two Q.
+            // Passes 300 to 3,400 Hz, by Butterworth filters of the fourth order, whose two sections have these values of Q.
             preset(
                 "telephone",
                 [
@@ -96,7 +97,7 @@ extension EqualizerKernel {
                 ]),
             preset("bass-boost", gain: -3, [1: Setting(type: "low-shelf", frequency: 110, gain: 7)]),
             preset("treble-boost", gain: -3, [8: Setting(type: "high-shelf", frequency: 6_000, gain: 6)]),
-            // Compensates quiet listening: more bass and, less so, treble.
+            // Compensates for listening at a low level: raises the bass, and less so the treble.
             preset(
                 "loudness", gain: -3,
                 [

@@ -4,55 +4,56 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension UnitType {
-    /// Eight bands, each of any of the cookbook's shapes.
+    /// Eight bands, each of any shape in R. Bristow-Johnson's Audio EQ Cookbook, such as a peak or a shelf.
     public static let equalizer = UnitType(EqualizerKernel.self)
 }
 
 /// Eight second-order sections in series (see ``SectionDesign``) in double precision, two channels at once.
 ///
-/// Numbers ramp over the requested frames; a change of the type, or on and off, fades over 10 ms. Bands without an effect are
-/// skipped.
+/// Frequency, gain and Q ramp over the requested frames; a change of the type, or switching on or off, fades over 10 ms. Bands
+/// without an effect are skipped.
 struct EqualizerKernel: UnitKernel, ~Copyable {
     static let bandCount = 8
-    /// The number of a band's parameters, those of ``EqualizerBand/Parameter``. A ninth section passes everything: it completes a
-    /// group if three are left.
+    /// The number of a band's parameters, those of ``EqualizerBand/Parameter``.
     private static var parametersPerBand: Int { @_noLocks get { 5 } }
-    /// The index of the overall gain, after the bands.
+    /// The index of the overall gain among the parameters' values, after the bands' parameters.
     private static var globalGain: Int { @_noLocks get { 8 &* parametersPerBand } }
+    /// The number of sections: one for each band, and one that passes everything, to complete a group of four if three are left.
     private static var slots: Int { @_noLocks get { 9 } }
+    /// The maximum frames rendered together.
     private static var chunk: Int { @_noLocks get { 64 } }
-    /// The frames between searches for decayed states.
+    /// The number of frames between searches for states that have decayed.
     private static var sweep: Int { @_noLocks get { 4_096 } }
 
     let latency = 0
     let memory: Int
     private let sampleRate: Double
-    private let pairs: Int
-    private let fade: Int
+    private let pairCount: Int
+    private let fade: Int  // frames
     private let bands: UnsafeMutablePointer<EqualizerBand>
     private let coefficients: UnsafeMutablePointer<SectionCoefficients>
     /// The states of each pair of channels, one for each slot.
     private let states: UnsafeMutablePointer<SectionState>
-    /// The bands with an effect, in order.
+    /// The indices of the bands with an effect, in ascending order; ``activeCount`` of them are valid.
     private let active: UnsafeMutablePointer<Int>
-    private let frames: UnsafeMutablePointer<SIMD2<Double>>
+    private let frames: UnsafeMutablePointer<SIMD2<Double>>  // a piece of two channels
     private var activeCount = 0
     private var isMoving = false
-    private var untilSweep = 4_096
-    private var factor = LinearRamp(1)
+    private var untilSweep = 4_096  // frames
+    private var factor = LinearRamp(1)  // the overall gain
 
     init(sampleRate: Double, channelCount: Int) {
         self.sampleRate = sampleRate
-        pairs = (channelCount + 1) / 2
-        // No ringing section is silent for longer than a period of the lowest frequency.
+        pairCount = (channelCount + 1) / 2
+        // A section that rings is never silent for longer than a period of the lowest frequency.
         memory = Int(sampleRate / 20) + Self.sweep
         fade = Int(sampleRate / 100)
         bands = .allocate(capacity: Self.bandCount)
         bands.initialize(repeating: EqualizerBand(), count: Self.bandCount)
         coefficients = .allocate(capacity: Self.slots)
         coefficients.initialize(repeating: SectionCoefficients(SectionDesign()), count: Self.slots)
-        states = .allocate(capacity: pairs * Self.slots)
-        states.initialize(repeating: SectionState(), count: pairs * Self.slots)
+        states = .allocate(capacity: pairCount * Self.slots)
+        states.initialize(repeating: SectionState(), count: pairCount * Self.slots)
         active = .allocate(capacity: Self.bandCount)
         active.initialize(repeating: 0, count: Self.bandCount)
         frames = .allocate(capacity: Self.chunk)
@@ -105,7 +106,7 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
             coefficients[b] = SectionCoefficients(bands[b].now)
         }
         choose()
-        for s in 0..<pairs &* Self.slots { states[s] = SectionState() }
+        for s in 0..<pairCount &* Self.slots { states[s] = SectionState() }
         untilSweep = Self.sweep
         factor.finish()
     }
@@ -122,7 +123,7 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
         if hasArrived { choose() }
     }
 
-    /// Lists the bands with an effect; resets the others.
+    /// Lists the bands with an effect in ``active``; clears the states of the other bands.
     @_noLocks
     private mutating func choose() {
         activeCount = 0
@@ -134,7 +135,7 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
                 active[activeCount] = b
                 activeCount &+= 1
             } else {
-                for p in 0..<pairs { states[p &* Self.slots &+ b] = SectionState() }
+                for p in 0..<pairCount { states[p &* Self.slots &+ b] = SectionState() }
             }
         }
     }
@@ -143,21 +144,21 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
     @_noLocks
     private mutating func forgetSilence() {
         untilSweep = Self.sweep
-        for s in 0..<pairs &* Self.slots where states[s].isSilent { states[s] = SectionState() }
+        for s in 0..<pairCount &* Self.slots where states[s].isSilent { states[s] = SectionState() }
     }
 
     @_noLocks
     private mutating func render(_ block: UnitBlock, _ offset: Int, _ count: Int) {
-        let start = factor
-        for p in 0..<pairs {
+        let startFactor = factor
+        for p in 0..<pairCount {
             let left = 2 &* p
             // The last of an odd number of channels is processed twice and written once.
             let right = left &+ 1 < block.input.count ? left &+ 1 : left
             let (l, r) = (block.input[left] + offset, block.input[right] + offset)
             for i in 0..<count { frames[i] = SIMD2(Double(l[i]), Double(r[i])) }
             filter(SectionCascade(coefficients, states + p &* Self.slots), count)
-            if start.remaining > 0 || start.value != 1 {
-                factor = start
+            if startFactor.remaining > 0 || startFactor.value != 1 {
+                factor = startFactor
                 amplify(count)
             }
             let to = block.output[left] + offset
@@ -203,13 +204,13 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
 
     @_noLocks
     private mutating func amplify(_ count: Int) {
-        let moving = min(factor.remaining, count)
-        for i in 0..<moving {
-            let now = Double(factor.next())
-            frames[i] = frames[i] * SIMD2(now, now)
+        let rampCount = min(factor.remaining, count)
+        for i in 0..<rampCount {
+            let gain = Double(factor.next())
+            frames[i] = frames[i] * SIMD2(gain, gain)
         }
-        let steady = Double(factor.value)
-        for i in moving..<count { frames[i] = frames[i] * SIMD2(steady, steady) }
+        let finalGain = Double(factor.value)
+        for i in rampCount..<count { frames[i] = frames[i] * SIMD2(finalGain, finalGain) }
     }
 
     static var functions: UnitFunctions {

@@ -2,7 +2,7 @@
 
 import CEarshotRealtime
 
-/// The design of a second-order section in state-variable form: five numbers that can all ramp linearly while it sounds.
+/// The design of a second-order section in state-variable form: five numbers that can all ramp linearly while the section runs.
 ///
 /// The transfer functions are those of R. Bristow-Johnson's Audio EQ Cookbook: his analogue prototypes under the same bilinear
 /// transform with the same warping. The form is A. Simper's ("Solving the continuous SVF equations using trapezoidal integration
@@ -73,10 +73,10 @@ struct SectionDesign: BitwiseCopyable {
         }
     }
 
-    /// Returns true if its output equals its input.
+    /// True if the section's output equals its input.
     var isIdentity: Bool { @_noLocks get { direct == 1 && band == 0 && low == 0 } }
 
-    /// Returns the section with the same poles and no output of them.
+    /// Returns a section with the same poles that passes its input unchanged.
     @_noLocks
     func silenced() -> SectionDesign {
         var design = self
@@ -86,7 +86,7 @@ struct SectionDesign: BitwiseCopyable {
         return design
     }
 
-    /// Adds `step` times `factor`.
+    /// Adds the numbers of `step` times `factor`.
     @_noLocks
     mutating func add(_ step: SectionDesign, times factor: Double = 1) {
         g += step.g * factor

@@ -4,15 +4,15 @@ import CEarshotRealtime
 import EarshotAudioBase
 
 extension UnitType {
-    /// Silences sound below a threshold.
+    /// Lowers or silences sound that stays below a threshold.
     public static let gate = UnitType(GateKernel.self)
 }
 
-/// A noise gate without look-ahead, all channels together.
+/// A noise gate without look-ahead, with one gain for all channels.
 ///
-/// It opens when a sample reaches the threshold, and closes when none has reached the threshold minus the hysteresis for the hold
-/// time. 12.5 ms are added to the hold, half a wave of 40 Hz, so that low tones do not close it. Opening and closing are
-/// exponentials with the given time constants.
+/// The gate opens when a sample reaches the threshold. It closes when no sample has reached the threshold minus the hysteresis
+/// for the hold time and another 12.5 ms, which is half a wave of 40 Hz, so that low tones do not close it. Opening and closing
+/// are exponentials with the time constants `attack` and `release`.
 struct GateKernel: UnitKernel, ~Copyable {
     static var unit: UnitDescription {
         UnitDescription(
@@ -51,21 +51,21 @@ struct GateKernel: UnitKernel, ~Copyable {
     let latency = 0
     let memory: Int
     private let sampleRate: Double
-    private let leastHold: Int
-    private var opening: Float = 1
-    private var shutting: Float = 1
-    private var attack = 0.0
-    private var release = 0.0
+    private let minimumHold: Int
+    private var openThreshold: Float = 1
+    private var closeThreshold: Float = 1
+    private var attack = 0.0  // the share of a difference that is left after a frame
+    private var release = 0.0  // the same while the gate closes
     private var holdFrames = 0
-    private var floor = LinearRamp(0)
-    private var held = 0  // frames until it shuts; 0 when it is shut
+    private var floor = LinearRamp(0)  // the gain of the closed gate
+    private var untilClosing = 0  // frames; 0 when the gate is closed
     private var gain = 0.0
 
     init(sampleRate: Double, channelCount: Int) {
         self.sampleRate = sampleRate
-        leastHold = Int(0.0125 * sampleRate) + 1
+        minimumHold = Int(0.0125 * sampleRate) + 1
         // The longest hold, and 12 time constants of the longest release.
-        memory = leastHold + Int((2 + 12) * sampleRate)
+        memory = minimumHold + Int((2 + 12) * sampleRate)
     }
 
     /// The parameters in the order of the unit's description.
@@ -73,14 +73,14 @@ struct GateKernel: UnitKernel, ~Copyable {
 
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
-        opening = decibelsToGain(values[Parameter.threshold.rawValue])
-        shutting = decibelsToGain(values[Parameter.threshold.rawValue] - values[Parameter.hysteresis.rawValue])
+        openThreshold = decibelsToGain(values[Parameter.threshold.rawValue])
+        closeThreshold = decibelsToGain(values[Parameter.threshold.rawValue] - values[Parameter.hysteresis.rawValue])
         attack = smoothing(seconds: values[Parameter.attack.rawValue], sampleRate: sampleRate)
-        holdFrames = leastHold &+ Int(Double(values[Parameter.hold.rawValue]) * sampleRate)
+        holdFrames = minimumHold &+ Int(Double(values[Parameter.hold.rawValue]) * sampleRate)
         release = smoothing(seconds: values[Parameter.release.rawValue], sampleRate: sampleRate)
-        if held > holdFrames { held = holdFrames }
-        let isAtFloor = held == 0 && gain == Double(floor.value)
-        // The lowest value is silence.
+        if untilClosing > holdFrames { untilClosing = holdFrames }
+        let isAtFloor = untilClosing == 0 && gain == Double(floor.value)
+        // The lowest range is silence.
         floor.move(
             to: values[Parameter.range.rawValue] <= -96 ? 0 : decibelsToGain(values[Parameter.range.rawValue]),
             over: frameCount)
@@ -92,13 +92,13 @@ struct GateKernel: UnitKernel, ~Copyable {
         let channels = block.input.count
         for i in block.offset..<(block.offset &+ block.frameCount) {
             let magnitude = greatestMagnitude(block.input.pointers, channels, at: i)
-            if magnitude >= (held > 0 ? shutting : opening) {
-                held = holdFrames
-            } else if held > 0 {
-                held &-= 1
+            if magnitude >= (untilClosing > 0 ? closeThreshold : openThreshold) {
+                untilClosing = holdFrames
+            } else if untilClosing > 0 {
+                untilClosing &-= 1
             }
-            let lowest = Double(floor.next())
-            let target = held > 0 ? 1 : lowest
+            let floorGain = Double(floor.next())
+            let target = untilClosing > 0 ? 1 : floorGain
             let missing = target - gain
             if missing < 1e-5 && missing > -1e-5 {
                 gain = target
@@ -113,7 +113,7 @@ struct GateKernel: UnitKernel, ~Copyable {
     @_noLocks
     mutating func reset() {
         floor.finish()
-        held = 0
+        untilClosing = 0
         gain = Double(floor.value)
     }
 

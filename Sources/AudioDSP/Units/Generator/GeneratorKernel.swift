@@ -10,8 +10,8 @@ extension UnitType {
 
 /// Makes a tone, a sweep, noise or clicks, and ignores its input.
 ///
-/// Tones, sweeps and clicks are the same on each channel; noise differs. A waveform restarts when it is selected; the change
-/// takes 10 ms. Frequencies are clamped to 0.49 of the sample rate.
+/// Tones, sweeps and clicks are the same on each channel; noise differs. A waveform restarts when it is selected, unless it is
+/// still fading out; the change is a crossfade of 10 ms. Frequencies are clamped to 0.49 of the sample rate.
 struct GeneratorKernel: UnitKernel, ~Copyable {
     static var unit: UnitDescription {
         UnitDescription(
@@ -39,19 +39,19 @@ struct GeneratorKernel: UnitKernel, ~Copyable {
             ])
     }
     let latency = 0
-    /// Never idle, also with silent input.
+    /// So many frames that the unit never counts as idle, even though its input is silent.
     let memory = 1 << 40
 
     private let sampleRate: Double
-    private let fade: Int  // frames in which waveforms change
-    private let levels: UnsafeMutablePointer<LinearRamp>  // of each waveform, 0 to 1
-    private var chosen = -1
+    private let fade: Int  // frames of the crossfade between waveforms
+    private let levels: UnsafeMutablePointer<LinearRamp>  // the gain of each waveform, 0 to 1
+    private var chosen = -1  // the selected waveform's index; −1 before the first `set`
     private var gain = LinearRamp(0)
     private var tone = Oscillator()
     private var sweep: SweepOscillator
     private var noise: NoiseSource
     private var clickInterval = 1.0  // frames
-    private var untilClick = 0.0
+    private var untilClick = 0.0  // frames
 
     init(sampleRate: Double, channelCount: Int) {
         self.sampleRate = sampleRate
@@ -84,7 +84,7 @@ struct GeneratorKernel: UnitKernel, ~Copyable {
         choose(Int(values[Parameter.waveform.rawValue]), over: frameCount)
     }
 
-    /// Returns a frequency as a part of the sample rate.
+    /// Returns a frequency as a part of the sample rate, clamped to 0.49.
     @_noLocks
     private func part(_ hertz: Float) -> Double {
         let part = Double(hertz) / sampleRate
@@ -97,7 +97,7 @@ struct GeneratorKernel: UnitKernel, ~Copyable {
         let length = frameCount > 0 ? fade : 0
         if chosen >= 0 { levels[chosen].move(to: 0, over: length) }
         if !isAudible(waveform) { restart(waveform) }
-        // A click in the middle of the change would be distorted.
+        // A click during the crossfade would be distorted, so the first click comes an interval later.
         if waveform == 4, length > 0 { untilClick = clickInterval }
         levels[waveform].move(to: 1, over: length)
         chosen = waveform

@@ -4,19 +4,20 @@ import CEarshotRealtime
 
 /// White and pink noise, different in each channel, the same for the same seed.
 ///
-/// White: SplitMix64 (Steele, Lea and Flood, 2014), uniform in ±1. Pink: white through eight poles and zeros that alternate at
-/// equal distances on a logarithmic frequency axis (the ladder of an RC network that approximates 1/√s), two of each in four
-/// octaves; the top pair is where the sampled spectrum is straight to 0.48 of the rate, within 0.2 dB. The poles go down to 1.5 ·
-/// 10⁻⁵ of the rate, 0.7 Hz at 48 kHz, below which it is flat. Its RMS is a quarter, so that peaks seldom reach 1.
+/// White noise is made by SplitMix64 (Steele, Lea and Flood, 2014), uniform in ±1. Pink noise is white noise filtered by eight
+/// poles and eight zeros. They alternate at equal distances on a logarithmic frequency axis (as in the ladder of an RC network
+/// that approximates 1/√s), two of each in four octaves. The top pole and zero are placed such that the sampled spectrum is
+/// straight up to 0.48 of the rate, within 0.2 dB. The lowest pole is at 1.5 · 10⁻⁵ of the rate, 0.7 Hz at 48 kHz; below it the
+/// spectrum is flat. The RMS of pink noise is a quarter, so that peaks seldom reach 1.
 struct NoiseSource: ~Copyable {
     private static var poleCount: Int { @_noLocks get { 8 } }
     private let channelCount: Int
-    private let whites: UnsafeMutablePointer<UInt64>  // a generator's state a channel
-    private let pinks: UnsafeMutablePointer<UInt64>
-    private let states: UnsafeMutablePointer<Float>  // eight one-pole filters a channel
-    private let poles: UnsafeMutablePointer<Float>
-    private let gains: UnsafeMutablePointer<Float>  // of each pole's part in the sum
-    private let direct: Float
+    private let whites: UnsafeMutablePointer<UInt64>  // each channel's generator of white noise
+    private let pinks: UnsafeMutablePointer<UInt64>  // each channel's generator of the noise that is filtered
+    private let states: UnsafeMutablePointer<Float>  // of eight one-pole filters for each channel
+    private let poles: UnsafeMutablePointer<Float>  // the factor of each filter's last state
+    private let gains: UnsafeMutablePointer<Float>  // the weight of each filter in the sum
+    private let direct: Float  // the weight of the unfiltered noise in the sum
     private var seed = -1
 
     init(channelCount: Int) {
@@ -30,15 +31,15 @@ struct NoiseSource: ~Copyable {
         states.initialize(repeating: 0, count: channelCount * count)
         poles = .allocate(capacity: count)
         gains = .allocate(capacity: count)
-        var a = [Double](repeating: 0.11, count: count)
-        var b = [Double](repeating: -0.15, count: count)
+        var a = [Double](repeating: 0.11, count: count)  // poles
+        var b = [Double](repeating: -0.15, count: count)  // zeros
         for k in 1..<count {
             b[k] = earshot_exp(-Double.pi / earshot_pow(4, Double(k)))
             a[k] = earshot_exp(-Double.pi / earshot_pow(4, Double(k)) / 2)
         }
-        // The product as a sum of one-pole filters, by partial fractions.
-        var whole = 1.0
-        for k in 0..<count { whole *= b[k] / a[k] }
+        // The product of all poles and zeros is converted to a sum of one-pole filters, by partial fractions.
+        var directPart = 1.0
+        for k in 0..<count { directPart *= b[k] / a[k] }
         var parts = [Double](repeating: 1, count: count)
         for k in 0..<count {
             for j in 0..<count {
@@ -46,10 +47,10 @@ struct NoiseSource: ~Copyable {
                 if j != k { parts[k] /= 1 - a[j] / a[k] }
             }
         }
-        // The energy of the impulse response is the gain in power.
-        var energy = whole * whole
+        // The energy of the filter's impulse response is the filter's gain in power.
+        var energy = directPart * directPart
         for k in 0..<count {
-            energy += 2 * whole * parts[k]
+            energy += 2 * directPart * parts[k]
             for j in 0..<count { energy += parts[k] * parts[j] / (1 - a[k] * a[j]) }
         }
         let scale = 0.25 / (energy / 3).squareRoot()  // uniform noise has a mean square of a third
@@ -57,7 +58,7 @@ struct NoiseSource: ~Copyable {
             (poles + k).initialize(to: Float(a[k]))
             (gains + k).initialize(to: Float(parts[k] * scale))
         }
-        direct = Float(whole * scale)
+        direct = Float(directPart * scale)
     }
 
     deinit {
@@ -68,7 +69,7 @@ struct NoiseSource: ~Copyable {
         gains.deallocate()
     }
 
-    /// Restarts both with another seed.
+    /// Restarts the random numbers of white and pink noise if the seed is another one than before.
     @_noLocks
     mutating func seed(_ seed: Int) {
         guard seed != self.seed else { return }
@@ -86,7 +87,8 @@ struct NoiseSource: ~Copyable {
         for k in 0..<channelCount &* Self.poleCount { states[k] = 0 }
     }
 
-    /// Returns the initial state of a channel's generator, far from the others', because the seed is scrambled.
+    /// Returns the initial state of a channel's generator for white (`kind` 0) or pink noise (1). The seed is scrambled, so that
+    /// all states are far from each other.
     @_noLocks
     private func state(_ channel: Int, _ kind: Int) -> UInt64 {
         var state = UInt64(truncatingIfNeeded: (seed &* 32 &+ channel) &* 2 &+ kind)
@@ -102,7 +104,7 @@ struct NoiseSource: ~Copyable {
         return z ^ (z >> 31)
     }
 
-    /// Returns the top 24 bits, which fit a float, as −1 to 1.
+    /// Returns the top 24 bits of the next random number, which fit a float, as a value from −1 to 1.
     @_noLocks @inline(__always)
     private static func uniform(_ state: inout UInt64) -> Float {
         (Float(Int(truncatingIfNeeded: next(&state) >> 40)) - 8_388_607.5) / 8_388_608

@@ -6,7 +6,7 @@ import CEarshotRealtime
 /// - Precondition: 0 ≤ `turns` < 1.
 @_noLocks
 func sineOfTurns(_ turns: Double) -> Float {
-    var r = turns - 0.5  // half a turn on, so with the other sign
+    var r = turns - 0.5  // half a turn earlier, where the sine has the opposite sign
     if r > 0.25 { r = 0.5 - r } else if r < -0.25 { r = -0.5 - r }
     let x = 2 * Double.pi * r
     let y = x * x
@@ -17,8 +17,8 @@ func sineOfTurns(_ turns: Double) -> Float {
 
 /// A sine whose phase stays exact for hours, and whose frequency changes without a jump of the phase.
 struct Oscillator: BitwiseCopyable {
-    private var phase = 0.0  // turns, from 0 to 1
-    private var increment = 0.0
+    private var phase = 0.0  // in turns, from 0 to 1
+    private var increment = 0.0  // turns for each frame: the frequency
     private var target = 0.0
     private var step = 0.0
     private var remaining = 0
@@ -62,31 +62,31 @@ struct SweepOscillator: BitwiseCopyable {
     private let sampleRate: Double
     private var start = -1.0
     private var end = -1.0
-    private var frames = -1  // of one sweep
-    private var exponent = 0.0  // the logarithm of the frequency's factor in each frame
-    private var factor = 1.0  // of the frequency in each frame
-    private var advance = 1.0  // turns between two frames over the frequency at the first
+    private var sweepLength = -1  // frames; −1 before the first `set`
+    private var exponent = 0.0  // the natural logarithm of `factor`
+    private var factor = 1.0  // the frequency's ratio between successive frames
+    private var advance = 1.0  // the phase's turns in a frame, divided by the frequency at the frame's start
     private var frequency = 0.0
-    private var elapsed = 0
+    private var elapsed = 0  // frames since the sweep's start
     private var phase = 0.0
 
     @_noLocks init(sampleRate: Double) { self.sampleRate = sampleRate }
 
     /// - Parameters:
-    ///   - start: a part of the sample rate, below 0.5, as is `end`.
-    ///   - frameCount: the frames of a sweep; rounded.
+    ///   - start: the first frequency as a part of the sample rate, below 0.5; `end` is the last one in the same unit.
+    ///   - frameCount: the frames of a sweep; rounded to a whole number.
     @_noLocks
     mutating func set(start: Double, end: Double, frameCount: Double) {
-        let whole = Int(earshot_round(frameCount))
-        guard start != self.start || end != self.end || whole != frames else { return }
+        let newLength = Int(earshot_round(frameCount))
+        guard start != self.start || end != self.end || newLength != sweepLength else { return }
         self.start = start
         self.end = end
-        frames = whole
-        exponent = earshot_log(end / start) / Double(frames)
+        sweepLength = newLength
+        exponent = earshot_log(end / start) / Double(sweepLength)
         factor = earshot_exp(exponent)
-        // Its series if the quotient would be 0 / 0.
+        // At a nearly constant frequency the quotient would be 0 / 0, so its series replaces it.
         advance = exponent > 1e-9 || exponent < -1e-9 ? (factor - 1) / exponent : 1 + exponent / 2
-        if elapsed >= frames { elapsed = 0 }
+        if elapsed >= sweepLength { elapsed = 0 }
         frequency = start * earshot_exp(exponent * Double(elapsed))
     }
 
@@ -104,8 +104,8 @@ struct SweepOscillator: BitwiseCopyable {
         if phase >= 1 { phase -= 1 }
         frequency *= factor
         elapsed &+= 1
-        if elapsed >= frames { elapsed = 0 }
-        // Recomputed now and then, so that the rounding errors of a long sweep do not accumulate.
+        if elapsed >= sweepLength { elapsed = 0 }
+        // The frequency is recomputed now and then, so that the rounding errors of a long sweep do not accumulate.
         if elapsed & 1023 == 0 { frequency = start * earshot_exp(exponent * Double(elapsed)) }
         return sample
     }

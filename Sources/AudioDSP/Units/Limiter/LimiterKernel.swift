@@ -8,32 +8,33 @@ extension UnitType {
     public static let limiter = UnitType(LimiterKernel.self)
 }
 
-/// A true-peak limiter with look-ahead, all channels together.
+/// A true-peak limiter with look-ahead, with one gain for all channels.
 ///
-/// The peak between samples is measured at eight times the rate (``TruePeakFilter``). The gain that it needs is held for some 12
-/// ms, so that the waves of a low tone do not modulate it, recovers exponentially, and is smoothed by a Hann window of half a
-/// millisecond (at least 24 frames) that reaches the needed gain exactly when the peak is output. The target is 0.1 dB below the
-/// ceiling, for what eight points a sample, a finite filter and the moving gain miss. Below the ceiling it is a delay.
+/// Peaks between samples are measured at eight times the rate (``TruePeakFilter``). The gain that a peak needs is held for 10 to
+/// 13 ms, so that the waves of a low tone do not modulate it, and then recovers exponentially. It is smoothed by a Hann window of
+/// half a millisecond (at least 24 frames), which reaches the needed gain exactly when the peak is output. The target is 0.1 dB
+/// below the ceiling, because eight points a sample, a finite filter and a moving gain miss a little. Sound that stays below the
+/// ceiling after the gain at the input is only delayed.
 struct LimiterKernel: UnitKernel, ~Copyable {
     let latency: Int
     let memory: Int
     private let sampleRate: Double
     private let channelCount: Int
-    private let windowLength: Int  // a multiple of 4
+    private let windowLength: Int  // frames; a multiple of 4
     private let window: UnsafeMutablePointer<Float>
-    private let gains: UnsafeMutablePointer<Float>  // the last ones, twice, so that reads never wrap
-    private let delayed: UnsafeMutablePointer<Float>
+    private let gains: UnsafeMutablePointer<Float>  // a ring of the last gains, stored twice so that reads never wrap
+    private let delayed: UnsafeMutablePointer<Float>  // a ring of past frames for each channel
     private let delayMask: Int
-    private let smooth: UnsafeMutablePointer<Float>  // the gains of a chunk
+    private let smooth: UnsafeMutablePointer<Float>  // the smoothed gains of a piece
     private var peaks: TruePeakFilter
     private var hold: PeakHold
-    private var drive = LinearRamp(1)
+    private var drive = LinearRamp(1)  // the gain at the input
     private var ceiling = LinearRamp(1)
-    private var release = 0.0
+    private var release = 0.0  // the share of a difference that is left after a frame
     private var gain = 1.0
-    private var atRest = 0  // frames since the gain came to 1, as far as the window
-    private var gainsAt = 0
-    private var at = 0
+    private var atRest = 0  // frames since the gain returned to 1, at most `windowLength`
+    private var gainsIndex = 0  // the next index in `gains`
+    private var writePosition = 0  // the number of frames written to `delayed`
 
     init(sampleRate: Double, channelCount: Int) {
         self.sampleRate = sampleRate
@@ -54,8 +55,8 @@ struct LimiterKernel: UnitKernel, ~Copyable {
         gains.initialize(repeating: 1, count: 2 * length)
         smooth = .allocate(capacity: TruePeakFilter.chunk)
         smooth.initialize(repeating: 1, count: TruePeakFilter.chunk)
-        let held = latency + TruePeakFilter.chunk
-        let size = 1 << (Int.bitWidth - held.leadingZeroBitCount)  // greater than what is held
+        let storedFrames = latency + TruePeakFilter.chunk
+        let size = 1 << (Int.bitWidth - storedFrames.leadingZeroBitCount)  // a power of two greater than that
         delayMask = size - 1
         delayed = .allocate(capacity: channelCount * size)
         delayed.initialize(repeating: 0, count: channelCount * size)
@@ -77,7 +78,7 @@ struct LimiterKernel: UnitKernel, ~Copyable {
         let top = decibelsToGain(values[Parameter.ceiling.rawValue] - 0.1)
         if top < ceiling.value { peaks.wake() }
         ceiling.move(to: top, over: frameCount)
-        let shortest = Float(240 / sampleRate)  // a faster gain would make peaks of its own
+        let shortest = Float(240 / sampleRate)  // seconds; a faster gain would create new peaks
         release = smoothing(
             seconds: values[Parameter.release.rawValue] < shortest ? shortest : values[Parameter.release.rawValue],
             sampleRate: sampleRate)
@@ -88,8 +89,8 @@ struct LimiterKernel: UnitKernel, ~Copyable {
     mutating func process(_ block: UnitBlock) {
         var done = 0
         while done < block.frameCount {
-            let left = block.frameCount &- done
-            let count = left < TruePeakFilter.chunk ? left : TruePeakFilter.chunk
+            let remaining = block.frameCount &- done
+            let count = remaining < TruePeakFilter.chunk ? remaining : TruePeakFilter.chunk
             enqueueInput(block.input, block.offset &+ done, count)
             peaks.process(frameCount: count, above: ceiling.lowest)
             for i in 0..<count {
@@ -97,13 +98,13 @@ struct LimiterKernel: UnitKernel, ~Copyable {
                 let peak = peaks.peaks[i]
                 smooth[i] = nextGain(hold.next(peak < top ? 0 : peak), top)
             }
-            give(block.output, block.offset &+ done, count)
-            at = at &+ count
+            writeOutput(block.output, block.offset &+ done, count)
+            writePosition = writePosition &+ count
             done = done &+ count
         }
     }
 
-    /// Writes frames to the delay line and the peak search.
+    /// Amplifies input frames, and writes them to the delay line and to the peak filter.
     @_noLocks @inline(__always)
     private mutating func enqueueInput(_ input: Channels, _ offset: Int, _ count: Int) {
         let start = drive
@@ -115,38 +116,38 @@ struct LimiterKernel: UnitKernel, ~Copyable {
             for i in 0..<count {
                 let x = from[i] * drive.next()
                 to[i] = x
-                past[(at &+ i) & delayMask] = x
+                past[(writePosition &+ i) & delayMask] = x
             }
         }
     }
 
     @_noLocks @inline(__always)
-    private func give(_ output: Channels, _ offset: Int, _ count: Int) {
+    private func writeOutput(_ output: Channels, _ offset: Int, _ count: Int) {
         for c in 0..<channelCount {
             let to = output[c] + offset
             let past = delayed + c &* (delayMask &+ 1)
-            for i in 0..<count { to[i] = past[(at &+ i &- latency) & delayMask] * smooth[i] }
+            for i in 0..<count { to[i] = past[(writePosition &+ i &- latency) & delayMask] * smooth[i] }
         }
     }
 
-    /// Returns the gain of the next output frame, with `held` as the greatest peak of the look-ahead.
+    /// Returns the smoothed gain of the next output frame; `held` is the greatest peak of the look-ahead, 0 below the ceiling.
     @_noLocks @inline(__always)
-    private mutating func nextGain(_ held: Float, _ top: Float) -> Float {
-        let wanted = held > top ? Double(top / held) : 1
-        let missing = wanted - gain
-        gain = missing < 1e-5 ? wanted : wanted - missing * release
+    private mutating func nextGain(_ heldPeak: Float, _ ceilingGain: Float) -> Float {
+        let neededGain = heldPeak > ceilingGain ? Double(ceilingGain / heldPeak) : 1
+        let missing = neededGain - gain
+        gain = missing < 1e-5 ? neededGain : neededGain - missing * release
         if gain < 1 {
             atRest = 0
         } else if atRest < windowLength {
             atRest &+= 1
         }
         let now = Float(gain)
-        gains[gainsAt] = now
-        gains[gainsAt &+ windowLength] = now
-        gainsAt = gainsAt &+ 1 == windowLength ? 0 : gainsAt &+ 1
+        gains[gainsIndex] = now
+        gains[gainsIndex &+ windowLength] = now
+        gainsIndex = gainsIndex &+ 1 == windowLength ? 0 : gainsIndex &+ 1
         if atRest >= windowLength { return 1 }
         var sum = SIMD4<Float>(repeating: 0)
-        let recent = gains + gainsAt
+        let recent = gains + gainsIndex
         var k = 0
         while k < windowLength {
             sum += load4(window + k) * load4(recent + k)
@@ -165,8 +166,8 @@ struct LimiterKernel: UnitKernel, ~Copyable {
         for k in 0..<(2 &* windowLength) { gains[k] = 1 }
         gain = 1
         atRest = windowLength
-        gainsAt = 0
-        at = 0
+        gainsIndex = 0
+        writePosition = 0
     }
 
     static var functions: UnitFunctions {

@@ -3,15 +3,17 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// The loss of each line in one pass: in dB proportional to its length, so that all modes decay alike (J.-M. Jot, A. Chaigne,
-/// "Digital Delay Networks for Designing Artificial Reverberators", 90th AES Convention, 1991).
+/// The loss of each delay line in one pass. In dB it is proportional to the line's length, so that all modes decay alike (J.-M.
+/// Jot, A. Chaigne, "Digital Delay Networks for Designing Artificial Reverberators", 90th AES Convention, 1991).
 ///
-/// Two first-order low-passes (trapezoidal: zero at half the rate, so both ends are exact) divide the spectrum into lows, middle
-/// and highs, each with its own gain. Linear ramps keep the gains below one, as both ends are.
+/// Two first-order low-passes divide the spectrum into lows, middle and highs, each with its own gain. They are trapezoidal, with
+/// a zero at half the rate, so that the gains at 0 Hz and at half the rate are exact. A linear ramp between two gains below one
+/// stays below one.
 struct ReverbAbsorption: BitwiseCopyable {
-    /// A quarter of a line's gain makes the mixing matrix orthogonal.
+    /// The factor of all gains, a quarter, which makes the mixing matrix of sixteen lines orthogonal.
     static var matrixScale: Float { @_noLocks get { 0.25 } }
-    /// The gains for four groups of four lines: highs; middle minus highs; lows minus middle. 12 vectors.
+    /// The gains of the sixteen lines, as 12 vectors of four lines: four vectors with the gains of the highs, four with those of
+    /// the middle minus those of the highs, four with those of the lows minus those of the middle.
     let gains: UnsafeMutablePointer<SIMD4<Float>>
     /// The increment of ``gains`` per frame during a ramp.
     let steps: UnsafeMutablePointer<SIMD4<Float>>
@@ -29,24 +31,24 @@ struct ReverbAbsorption: BitwiseCopyable {
 
     func deallocate() { gains.deallocate() }
 
-    /// Ramps to decay times in seconds. Returns the mean of the lines' squared gains.
+    /// Ramps to the gains for decay times in seconds. Returns the mean of the lines' squared gains in the middle of the spectrum.
     @_noLocks
     mutating func move(
         lengths: UnsafePointer<Int>, low: Double, middle: Double, high: Double, over frameCount: Int
     ) -> Double {
-        let perFrame = -3 * 2.302_585_092_994_046 / sampleRate  // of a decay of one second
+        let perFrame = -3 * 2.302_585_092_994_046 / sampleRate  // the gain's logarithm, for a decay of one second
         var sum = 0.0
         for i in 0..<16 {
             let exponent = perFrame * Double(lengths[i])
-            let m = Float(earshot_exp(exponent / middle))
-            let h = high == middle ? m : Float(earshot_exp(exponent / high))
-            let l = low == middle ? m : Float(earshot_exp(exponent / low))
-            sum += Double(m) * Double(m)
+            let middleGain = Float(earshot_exp(exponent / middle))
+            let highGain = high == middle ? middleGain : Float(earshot_exp(exponent / high))
+            let lowGain = low == middle ? middleGain : Float(earshot_exp(exponent / low))
+            sum += Double(middleGain) * Double(middleGain)
             let group = i >> 2
             let lane = i & 3
-            targets[group][lane] = h * Self.matrixScale
-            targets[4 &+ group][lane] = (m - h) * Self.matrixScale
-            targets[8 &+ group][lane] = (l - m) * Self.matrixScale
+            targets[group][lane] = highGain * Self.matrixScale
+            targets[4 &+ group][lane] = (middleGain - highGain) * Self.matrixScale
+            targets[8 &+ group][lane] = (lowGain - middleGain) * Self.matrixScale
         }
         remaining = frameCount
         if frameCount > 0 {
@@ -58,7 +60,7 @@ struct ReverbAbsorption: BitwiseCopyable {
         return sum / Double(16)
     }
 
-    /// The frames until the ramp ends.
+    /// The number of frames until the ramp of the gains ends.
     var framesRemaining: Int { @_noLocks get { remaining } }
 
     /// Advances by a frame.
@@ -70,7 +72,7 @@ struct ReverbAbsorption: BitwiseCopyable {
         for k in 0..<12 { gains[k] += steps[k] }
     }
 
-    /// Jumps to the target.
+    /// Ends the ramp, and jumps to its target.
     @_noLocks
     mutating func finish() {
         remaining = 0

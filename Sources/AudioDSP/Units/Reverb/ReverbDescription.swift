@@ -9,7 +9,8 @@ extension ReverbKernel {
                 UnitParameter("preDelay", "Pre-delay", .seconds, 0...0.25, default: 0.02),
                 // The time until the tail has fallen by 60 dB, in the middle of the spectrum.
                 UnitParameter("decay", "Decay", .seconds, 0.2...10, default: 1.5),
-                // The decay of the highest and of the lowest frequencies as a part of `decay`; 1 is neutral.
+                // `highRatio` and `lowRatio` are the decay times of the highest and of the lowest frequencies, divided by
+                // `decay`.
                 UnitParameter("highRatio", "Damping: decay ratio of highs", .generic, 0.1...1, default: 0.45),
                 UnitParameter("highFrequency", "Damping frequency", .hertz, 1000...16_000, default: 5000),
                 UnitParameter("lowRatio", "Decay ratio of lows", .generic, 0.25...2, default: 0.8),
@@ -20,7 +21,7 @@ extension ReverbKernel {
                 UnitParameter("mix", "Wet/dry mix", .percent, 0...100, default: 25),
             ],
             presets: [
-                // Singers: dark, so that sibilants stay dry; thin below; late, so that words stay clear.
+                // For singers: dark, so that sibilants stay dry; thin in the bass; with a pre-delay, so that words stay clear.
                 UnitPreset("vocal", [:]),
                 UnitPreset("vocal-plate", room(0.03, 1.8, high: 0.6, at: 7000, low: 0.6, 12, mix: 25)),
                 UnitPreset("vocal-hall", room(0.045, 2.6, high: 0.4, at: 4500, low: 0.8, 22, mix: 25)),

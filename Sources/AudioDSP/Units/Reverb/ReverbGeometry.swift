@@ -2,18 +2,20 @@
 
 import CEarshotRealtime
 
-/// The layout of a tank's samples, the same for all tanks of a unit.
+/// The layout of the memory of a ``ReverbTank``, the same for all tanks of a unit.
 ///
 /// A ring's length is a power of two. Its first frames are repeated after its end, so that ``chunk`` frames can always be read in
 /// one piece.
 struct ReverbGeometry: BitwiseCopyable {
-    /// The maximum frames that pass all parts together: no delay is shorter.
+    /// The maximum number of frames that are processed together: no delay is shorter.
     static var chunk: Int { @_noLocks get { 16 } }
-    /// The distance between rows of a piece's scratch; a whole number of groups of four.
+    /// The distance between the rows of a ``ReverbScratch`` in floats: ``chunk`` frames and four floats of room.
     static var row: Int { @_noLocks get { 20 } }
-    /// The frames after a ring's end; an odd number of cache lines, so that rings do not compete for the same lines.
+    /// The number of floats after a ring's end: an odd number of cache lines, so that rings do not compete for the same cache
+    /// lines.
     static var margin: Int { @_noLocks get { 80 } }
 
+    /// The frames of a ring minus one: of a delay line, of an all-pass, and of the pre-delay.
     let lineMask: Int
     let diffuserMask: Int
     let preDelayMask: Int
@@ -31,27 +33,28 @@ struct ReverbGeometry: BitwiseCopyable {
     }
 }
 
-/// The memory for a piece of sixteen frames on its way through a tank. Each row has ``ReverbGeometry/row`` samples; those beyond
-/// the piece are meaningless.
+/// The memory for a piece of up to sixteen frames on its way through a tank. Each row has ``ReverbGeometry/row`` floats; those
+/// beyond the piece are meaningless.
 struct ReverbScratch: BitwiseCopyable {
     private let memory: UnsafeMutablePointer<Float>
-    /// The input of the pair.
+    /// The input of a pair of channels, and at the end their output.
     let left: UnsafeMutablePointer<Float>
     let right: UnsafeMutablePointer<Float>
-    /// The chains of all-passes, 4 rows.
+    /// The signals of the four chains of all-passes, in 4 rows.
     let chains: UnsafeMutablePointer<Float>
-    /// The lines, 16 rows, and another 16 for the matrix.
+    /// The signals of the delay lines in 16 rows, and 16 rows for the intermediate results of the matrix.
     let lines: UnsafeMutablePointer<Float>
     let mixed: UnsafeMutablePointer<Float>
-    /// The sums of the lines.
+    /// The sums of the delay lines for the left and for the right output.
     let lateLeft: UnsafeMutablePointer<Float>
     let lateRight: UnsafeMutablePointer<Float>
-    /// The weights of the fades of pre-delay and size, and the low-passes' coefficients, frame by frame.
+    /// The weights of the new pre-delay and of the new size in a fade, and the low-passes' coefficients, frame by frame.
     let preDelayWeight: UnsafeMutablePointer<Float>
     let sizeWeight: UnsafeMutablePointer<Float>
     let lowPole: UnsafeMutablePointer<Float>
     let highPole: UnsafeMutablePointer<Float>
-    /// The output's gains, frame by frame.
+    /// The gains of the output's parts, frame by frame: of the input, the late sound, the early sound, and a side's wet sound on
+    /// the same and on the other side.
     let dry: UnsafeMutablePointer<Float>
     let late: UnsafeMutablePointer<Float>
     let early: UnsafeMutablePointer<Float>
@@ -59,45 +62,45 @@ struct ReverbScratch: BitwiseCopyable {
     let cross: UnsafeMutablePointer<Float>
 
     init() {
-        let row = ReverbGeometry.row
-        memory = .allocate(capacity: 52 * row)
-        memory.initialize(repeating: 0, count: 52 * row)
+        let rowStride = ReverbGeometry.row
+        memory = .allocate(capacity: 52 * rowStride)
+        memory.initialize(repeating: 0, count: 52 * rowStride)
         left = memory
-        right = memory + row
-        lateLeft = memory + 2 * row
-        lateRight = memory + 3 * row
-        preDelayWeight = memory + 4 * row
-        sizeWeight = memory + 5 * row
-        lowPole = memory + 6 * row
-        highPole = memory + 7 * row
-        dry = memory + 8 * row
-        late = memory + 9 * row
-        early = memory + 10 * row
-        same = memory + 11 * row
-        cross = memory + 12 * row
-        chains = memory + 13 * row
-        lines = memory + 17 * row
-        mixed = memory + 33 * row
+        right = memory + rowStride
+        lateLeft = memory + 2 * rowStride
+        lateRight = memory + 3 * rowStride
+        preDelayWeight = memory + 4 * rowStride
+        sizeWeight = memory + 5 * rowStride
+        lowPole = memory + 6 * rowStride
+        highPole = memory + 7 * rowStride
+        dry = memory + 8 * rowStride
+        late = memory + 9 * rowStride
+        early = memory + 10 * rowStride
+        same = memory + 11 * rowStride
+        cross = memory + 12 * rowStride
+        chains = memory + 13 * rowStride
+        lines = memory + 17 * rowStride
+        mixed = memory + 33 * rowStride
     }
 
     func deallocate() { memory.deallocate() }
 
-    /// Writes the next values of a ramp.
+    /// Writes the next `count` values of a ramp to a row, and advances the ramp.
     @_noLocks
-    static func fill(_ row: UnsafeMutablePointer<Float>, _ glide: inout LinearRamp, _ count: Int) {
-        if glide.remaining == 0 {
-            let value = SIMD4(repeating: glide.value)
+    static func fill(_ row: UnsafeMutablePointer<Float>, _ ramp: inout LinearRamp, _ count: Int) {
+        if ramp.remaining == 0 {
+            let value = SIMD4(repeating: ramp.value)
             var i = 0
             while i < count {
                 store4(value, row + i)
                 i &+= 4
             }
         } else {
-            for i in 0..<count { row[i] = glide.next() }
+            for i in 0..<count { row[i] = ramp.next() }
         }
     }
 
-    /// Writes the next weights of a fade.
+    /// Writes the next `count` weights of a fade to a row, and advances the fade.
     @_noLocks
     static func fill(_ row: UnsafeMutablePointer<Float>, _ fade: inout TapFade, _ count: Int) {
         for i in 0..<count {

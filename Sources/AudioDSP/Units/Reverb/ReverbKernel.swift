@@ -8,10 +8,11 @@ extension UnitType {
     public static let reverb = UnitType(ReverbKernel.self)
 }
 
-/// A room: a ``ReverbTank`` for each pair of channels (1 and 2, 3 and 4, …; a last one alone).
+/// The reverberation of a room: a ``ReverbTank`` for each pair of channels (1 and 2, 3 and 4, …; a last channel may be alone).
 ///
-/// `decay` is the time for 60 dB between 250 Hz and `highFrequency`; beyond, it changes to its ratios, half way (in dB a second)
-/// at those frequencies. Size and pre-delay crossfade in 50 and 20 ms, everything else ramps linearly. The reverberation of
+/// `decay` is the time in which sound between 250 Hz and `highFrequency` falls by 60 dB. Below and above, it changes to `decay`
+/// times `lowRatio` or `highRatio`; at those two frequencies the change is half way, in dB a second. Size and pre-delay crossfade
+/// in 50 and 20 ms, everything else ramps linearly. The reverberation of
 /// steady noise is as loud as the noise in the middle of the spectrum, whatever the decay; dry and wet are mixed by cosine and
 /// sine, so that their powers add up.
 struct ReverbKernel: UnitKernel, ~Copyable {
@@ -26,25 +27,25 @@ struct ReverbKernel: UnitKernel, ~Copyable {
     private var size: TapFade  // in millimetres; `lengths` follow it
     private var absorption: ReverbAbsorption
     private var preDelay: TapFade
-    private var lowPole = LinearRamp(0)
-    private var highPole = LinearRamp(0)
-    private var late = LinearRamp(0)
-    private var early = LinearRamp(0)
-    private var same = LinearRamp(1)  // of a side's wet sound, on its own side
-    private var cross = LinearRamp(0)  // on the other
+    private var lowPole = LinearRamp(0)  // the coefficient of the low-pass at 250 Hz
+    private var highPole = LinearRamp(0)  // the coefficient of the low-pass at `highFrequency`
+    private var late = LinearRamp(0)  // the gain of the sums of the delay lines
+    private var early = LinearRamp(0)  // the gain of the all-passes' sound
+    private var same = LinearRamp(1)  // the gain of a side's wet sound on its own side
+    private var cross = LinearRamp(0)  // the gain of a side's wet sound on the other side
     private var dry = LinearRamp(1)
     private var decay = 0.0
     private var highRatio = 0.0
     private var lowRatio = 0.0
     private var mixAngle = 0.0
-    private var position = 0
-    private var heard = 0  // frames since it was made or reset
+    private var position = 0  // the number of the next frame since a reset
+    private var heard = 0  // frames processed since the start or a reset
 
-    /// The maximum metres for each second of decay: in a larger room the sound would be gone after a few reflections, and the
-    /// decay would be uneven.
+    /// The maximum metres of size for each second of decay: in a larger room the sound would be gone after a few reflections, and
+    /// the decay would be uneven.
     private static var sizePerDecay: Double { @_noLocks get { 22 } }
     private static var lowFrequency: Double { @_noLocks get { 250 } }
-    private static var earlyPart: Double { @_noLocks get { 0.2 } }  // of the wet sound's energy
+    private static var earlyPart: Double { @_noLocks get { 0.2 } }  // the early sound's share of the wet energy
 
     init(sampleRate: Double, channelCount: Int) {
         self.sampleRate = sampleRate
@@ -75,7 +76,7 @@ struct ReverbKernel: UnitKernel, ~Copyable {
 
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
-        let before = Int(earshot_round(Double(values[Parameter.preDelay.rawValue]) * sampleRate))
+        let preDelayFrames = Int(earshot_round(Double(values[Parameter.preDelay.rawValue]) * sampleRate))
         decay = Double(values[Parameter.decay.rawValue])
         let millimetres = Int(
             earshot_round(1000 * min(Double(values[Parameter.size.rawValue]), decay * Self.sizePerDecay)))
@@ -83,15 +84,15 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         lowRatio = Double(values[Parameter.lowRatio.rawValue])
         mixAngle = Double(values[Parameter.mix.rawValue]) / 100 * (Double.pi / 2)
         if heard == 0 {
-            preDelay.jump(to: before)
+            preDelay.jump(to: preDelayFrames)
             size.jump(to: millimetres)
             lengths.set(millimetres: millimetres)
             lengths.settle()
         } else {
-            preDelay.move(to: before)
-            let rests = !size.isMoving
+            preDelay.move(to: preDelayFrames)
+            let sizeRests = !size.isMoving
             size.move(to: millimetres)
-            if rests { lengths.set(millimetres: size.next) }
+            if sizeRests { lengths.set(millimetres: size.next) }
         }
         lowPole.move(to: pole(Self.lowFrequency), over: frameCount)
         highPole.move(to: pole(Double(values[Parameter.highFrequency.rawValue])), over: frameCount)
@@ -104,14 +105,15 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         moveGains(over: frameCount)
     }
 
-    /// Ramps absorption and level to the lengths being faded to.
+    /// Ramps the absorption and the level to the values for the lengths that are being faded to.
     @_noLocks
     private mutating func moveGains(over frameCount: Int) {
-        let frameCount = max(frameCount, size.remaining)  // as long as the lengths that they are for
-        let square = absorption.move(
+        let frameCount = max(frameCount, size.remaining)  // at least as long as the fade of the lengths
+        let squaredGain = absorption.move(
             lengths: lengths.next, low: decay * lowRatio, middle: decay, high: decay * highRatio, over: frameCount)
-        // Sixteen lines, each fed by a chain: their energy is 16 / (1 − g²), of which the output has g².
-        let level = (1 - square) / (16 * square) * (1 - Self.earlyPart)
+        // Sixteen lines with a gain of g, each fed by a chain, have the energy 16 / (1 − g²), of which the output gets the part
+        // g².
+        let level = (1 - squaredGain) / (16 * squaredGain) * (1 - Self.earlyPart)
         late.move(
             to: Float(earshot_sin(mixAngle) * earshot_sqrt(level)) / ReverbAbsorption.matrixScale, over: frameCount)
     }
@@ -137,7 +139,7 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         heard &+= block.frameCount
     }
 
-    /// Renders a piece, during which fades and ramps do not end.
+    /// Renders a piece during which no fade and no ramp of the absorption ends.
     @_noLocks
     private mutating func render(_ block: UnitBlock, at offset: Int, _ count: Int) {
         let polesMove = lowPole.remaining > 0 || highPole.remaining > 0
@@ -154,15 +156,15 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         if size.isMoving { ReverbScratch.fill(scratch.sizeWeight, &size, count) }
         var c = 0
         while c < channelCount {
-            let other = min(c &+ 1, channelCount &- 1)
+            let partner = min(c &+ 1, channelCount &- 1)
             copySamples(scratch.left, block.input[c] + offset, count)
-            copySamples(scratch.right, block.input[other] + offset, count)
+            copySamples(scratch.right, block.input[partner] + offset, count)
             tanks[c >> 1].process(
                 scratch, count: count, position: position, preDelay: preDelayNow, size: sizeNow, lengths: lengths,
                 absorption: absorption, polesMove: polesMove)
             combine(count)
             copySamples(block.output[c] + offset, scratch.left, count)
-            if other > c { copySamples(block.output[other] + offset, scratch.right, count) }
+            if partner > c { copySamples(block.output[partner] + offset, scratch.right, count) }
             c &+= 2
         }
         position &+= count
@@ -170,17 +172,17 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         if sizeNow.isMoving && size.current != sizeNow.current { arrived() }
     }
 
-    /// Mixes dry and wet in place, over the input.
+    /// Mixes dry and wet sound into the scratch's `left` and `right`, in place of the input.
     @_noLocks
     private func combine(_ count: Int) {
-        let row = ReverbGeometry.row
+        let rowStride = ReverbGeometry.row
         var f = 0
         while f < count {
             let v = scratch.chains + f
             let late = load4(scratch.late + f)
             let early = load4(scratch.early + f)
-            let l = load4(scratch.lateLeft + f) * late + (load4(v) - load4(v + 2 &* row)) * early
-            let r = load4(scratch.lateRight + f) * late + (load4(v + row) - load4(v + 3 &* row)) * early
+            let l = load4(scratch.lateLeft + f) * late + (load4(v) - load4(v + 2 &* rowStride)) * early
+            let r = load4(scratch.lateRight + f) * late + (load4(v + rowStride) - load4(v + 3 &* rowStride)) * early
             let same = load4(scratch.same + f)
             let cross = load4(scratch.cross + f)
             let dry = load4(scratch.dry + f)

@@ -11,12 +11,12 @@ import EarshotAudioBase
 /// 1991). Each output is the sum of all lines with one of two orthogonal patterns of signs. Nothing is modulated: held notes keep
 /// their pitch, and the same input gives the same samples.
 ///
-/// Up to sixteen frames pass each part together, four at a time, as no delay is shorter.
+/// Up to sixteen frames are processed together, in vectors of four frames, as no delay is shorter.
 struct ReverbTank: BitwiseCopyable {
     private let lines: UnsafeMutablePointer<Float>  // 16 rings
     private let diffusers: UnsafeMutablePointer<Float>  // 6 stages of 4 rings
     private let preDelay: UnsafeMutablePointer<Float>  // 2 rings
-    let states: UnsafeMutablePointer<SIMD4<Float>>  // of the low-passes: 4 groups of low, high
+    let states: UnsafeMutablePointer<SIMD4<Float>>  // of the low-passes: low and high for each of 4 groups
     private let geometry: ReverbGeometry
     private static var diffusion: Float { @_noLocks get { 0.66 } }  // the all-passes' coefficient
 
@@ -43,7 +43,7 @@ struct ReverbTank: BitwiseCopyable {
         states.deallocate()
     }
 
-    /// Silences all memory, after `heard` frames.
+    /// Silences all memory, of which only the part that the first `heard` frames have written is cleared.
     @_noLocks
     func clear(after heard: Int) {
         clear(lines, 16, geometry.lineMask, heard)
@@ -61,8 +61,8 @@ struct ReverbTank: BitwiseCopyable {
         }
     }
 
-    /// Processes `count` frames from the scratch's input to its `chains` and sums of lines. They end within an aligned piece, and
-    /// within the remainder of a fade or of a ramp of gains.
+    /// Processes `count` frames from the scratch's input to its `chains` and its sums of lines. The frames must not extend beyond
+    /// an aligned piece of sixteen frames, or beyond the end of a fade or of a ramp of gains.
     @_noLocks
     func process(
         _ scratch: ReverbScratch, count: Int, position: Int, preDelay fade: TapFade, size: TapFade,
@@ -82,53 +82,53 @@ struct ReverbTank: BitwiseCopyable {
         mix(scratch, count, position)
     }
 
-    /// Writes and reads the pre-delay's two rings, into the chains' rows.
+    /// Writes the input to the pre-delay's two rings, and reads the delayed input from them into the chains' rows.
     @_noLocks
     private func delay(_ scratch: ReverbScratch, _ count: Int, _ position: Int, _ fade: TapFade) {
         let mask = geometry.preDelayMask
-        let row = ReverbGeometry.row
+        let rowStride = ReverbGeometry.row
         for side in 0..<2 {
             let ring = preDelay + side &* (mask &+ 1 &+ ReverbGeometry.margin)
             let from = side == 0 ? scratch.left : scratch.right
-            let a = scratch.chains + 2 &* side &* row
-            let at = position & mask
-            copySamples(ring + at, from, count)
-            mirror(ring, at, count, mask)
+            let chain = scratch.chains + 2 &* side &* rowStride
+            let writeIndex = position & mask
+            copySamples(ring + writeIndex, from, count)
+            mirror(ring, writeIndex, count, mask)
             let old = ring + ((position &- fade.current) & mask)
             let new = ring + ((position &- fade.next) & mask)
             var f = 0
             while f < count {
                 var v = load4(old + f)
                 if fade.isMoving { v += (load4(new + f) - v) * load4(scratch.preDelayWeight + f) }
-                store4(v, a + f)
-                store4(v, a + row + f)
+                store4(v, chain + f)
+                store4(v, chain + rowStride + f)
                 f &+= 4
             }
         }
     }
 
-    /// Applies lattice all-passes in place.
+    /// Applies the lattice all-passes to the chains' rows in place.
     @_noLocks
     private func diffuse(
         _ scratch: ReverbScratch, _ count: Int, _ position: Int, _ lengths: ReverbLengths, _ size: TapFade
     ) {
         let mask = geometry.diffuserMask
-        let at = position & mask
+        let writeIndex = position & mask
         for i in 0..<24 {
             let ring = diffusers + i &* (mask &+ 1 &+ ReverbGeometry.margin)
-            let row = scratch.chains + (i & 3) &* ReverbGeometry.row
+            let chain = scratch.chains + (i & 3) &* ReverbGeometry.row
             let old = ring + ((position &- lengths.current[16 &+ i]) & mask)
             let new = ring + ((position &- lengths.next[16 &+ i]) & mask)
             var f = 0
             while f < count {
                 var x = load4(old + f)
                 if size.isMoving { x += (load4(new + f) - x) * load4(scratch.sizeWeight + f) }
-                let y = kept4(load4(row + f) - x * Self.diffusion)
-                store4(y, ring + at + f)
-                store4(x + y * Self.diffusion, row + f)
+                let y = kept4(load4(chain + f) - x * Self.diffusion)
+                store4(y, ring + writeIndex + f)
+                store4(x + y * Self.diffusion, chain + f)
                 f &+= 4
             }
-            mirror(ring, at, count, mask)
+            mirror(ring, writeIndex, count, mask)
         }
     }
 
@@ -140,43 +140,46 @@ struct ReverbTank: BitwiseCopyable {
         let ring = lines + line &* (mask &+ 1 &+ ReverbGeometry.margin)
         let old = ring + ((position &- lengths.current[line]) & mask)
         let new = ring + ((position &- lengths.next[line]) & mask)
-        let row = scratch.lines + line &* ReverbGeometry.row
+        let lineRow = scratch.lines + line &* ReverbGeometry.row
         var f = 0
         while f < count {
             var x = load4(old + f)
             if size.isMoving { x += (load4(new + f) - x) * load4(scratch.sizeWeight + f) }
-            store4(x, row + f)
+            store4(x, lineRow + f)
             f &+= 4
         }
     }
 
-    /// Repeats what was written at a ring's beginning after its end.
+    /// Repeats after a ring's end what was written at the ring's beginning.
     @_noLocks @inline(__always)
     private func mirror(_ ring: UnsafeMutablePointer<Float>, _ at: Int, _ count: Int, _ mask: Int) {
         if at < ReverbGeometry.chunk { copySamples(ring + (mask &+ 1 &+ at), ring + at, count) }
     }
 
-    /// Applies the matrix, Hadamard's of order four twice, after summing the outputs, and adds the new sound.
+    /// Sums the lines for the outputs, then applies the matrix (Hadamard's of order four, twice), adds the chains' new sound, and
+    /// writes the result to the lines' rings.
     @_noLocks
     private func mix(_ scratch: ReverbScratch, _ count: Int, _ position: Int) {
-        let row = ReverbGeometry.row
+        let rowStride = ReverbGeometry.row
         let mask = geometry.lineMask
         let stride = mask &+ 1 &+ ReverbGeometry.margin
         let ring = lines + (position & mask)
         var f = 0
         while f < count {
             sum(scratch, f)
-            for k in 0..<4 { butterfly(scratch.lines + k &* row + f, 4 &* row, scratch.mixed + k &* row + f) }
             for k in 0..<4 {
-                let from = scratch.mixed + 4 &* k &* row + f
+                butterfly(scratch.lines + k &* rowStride + f, 4 &* rowStride, scratch.mixed + k &* rowStride + f)
+            }
+            for k in 0..<4 {
+                let from = scratch.mixed + 4 &* k &* rowStride + f
                 let a = load4(from)
-                let b = load4(from + row)
-                let c = load4(from + 2 &* row)
-                let d = load4(from + 3 &* row)
+                let b = load4(from + rowStride)
+                let c = load4(from + 2 &* rowStride)
+                let d = load4(from + 3 &* rowStride)
                 let v0 = load4(scratch.chains + f)
-                let v1 = load4(scratch.chains + row + f)
-                let v2 = load4(scratch.chains + 2 &* row + f)
-                let v3 = load4(scratch.chains + 3 &* row + f)
+                let v1 = load4(scratch.chains + rowStride + f)
+                let v2 = load4(scratch.chains + 2 &* rowStride + f)
+                let v3 = load4(scratch.chains + 3 &* rowStride + f)
                 let sign: Float = k & 1 == 0 ? 1 : -1
                 let to = ring + 4 &* k &* stride + f
                 store4(kept4(((a + b) + (c + d)) + v0 * sign), to)
@@ -203,19 +206,21 @@ struct ReverbTank: BitwiseCopyable {
         store4((a - b) - (c - d), to + 3 &* stride)
     }
 
-    /// Sums the lines. Neither pattern of signs is a row of the matrix, or an output would return as one echo.
+    /// Sums the lines with two patterns of signs, for the left and the right output. No pattern is a row of the matrix: an output
+    /// with such a pattern would return as one echo.
     @_noLocks @inline(__always)
     private func sum(_ scratch: ReverbScratch, _ f: Int) {
-        let row = ReverbGeometry.row
+        let rowStride = ReverbGeometry.row
         var l = SIMD4<Float>(repeating: 0)
         var r = SIMD4<Float>(repeating: 0)
         var p = scratch.lines + f
-        // + − + + | + + − +   (lines 0, 4, 8, 12), and so on for 1, 2, 3.
+        // The signs of lines 0, 4, 8, 12 are + − + + for the left, + + − + for the right; others follow for lines 1, 2, 3 and so
+        // on.
         for k in 0..<4 {
             let a = load4(p)
-            let b = load4(p + 4 &* row)
-            let c = load4(p + 8 &* row)
-            let d = load4(p + 12 &* row)
+            let b = load4(p + 4 &* rowStride)
+            let c = load4(p + 8 &* rowStride)
+            let d = load4(p + 12 &* rowStride)
             switch k {
             case 0:
                 l += (a - b) + (c + d)
@@ -230,7 +235,7 @@ struct ReverbTank: BitwiseCopyable {
                 l += (a - b) - (c + d)
                 r += (a - b) + (c + d)
             }
-            p += row
+            p += rowStride
         }
         store4(l, scratch.lateLeft + f)
         store4(r, scratch.lateRight + f)

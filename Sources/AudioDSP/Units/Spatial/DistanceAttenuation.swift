@@ -4,19 +4,21 @@ import CEarshotRealtime
 
 /// A source's attenuation by distance: the three models of AVAudioEnvironmentDistanceAttenuationParameters.
 ///
-/// In each model a source nearer than ``referenceDistance`` is as loud as there, and one beyond ``maximumDistance`` as there.
+/// In each model a source nearer than ``referenceDistance`` is as loud as at that distance. A source beyond ``maximumDistance``
+/// is as loud as at that one.
 public struct DistanceAttenuation: Hashable, Sendable {
     /// A model with distance d, reference r, maximum m and roll-off f.
     public enum Model: Int, Hashable, Sendable, CaseIterable {
-        /// (d / r)^−f
+        /// The gain is (d / r)^−f.
         case exponential
-        /// r / (r + f (d − r)); with a roll-off of 1 the pressure of a small source in the open, −6 dB per doubling.
+        /// The gain is r / (r + f (d − r)); with a roll-off of 1 the pressure of a small source in the open, −6 dB per doubling
+        /// of the distance.
         case inverse
-        /// 1 − f (d − r) / (m − r), not below 0.
+        /// The gain is 1 − f (d − r) / (m − r), but not below 0.
         case linear
     }
 
-    /// The model.
+    /// The model of the attenuation.
     public var model: Model
     /// The reference distance in metres, above 0.
     public var referenceDistance: Float
@@ -42,13 +44,13 @@ public struct DistanceAttenuation: Hashable, Sendable {
     public func gain(at distance: Float) -> Float {
         var d = distance < maximumDistance ? distance : maximumDistance
         d = d > referenceDistance ? d : referenceDistance
-        let beyond = d - referenceDistance
-        if !(beyond > 0) || !(referenceDistance > 0) { return 1 }
+        let excessDistance = d - referenceDistance
+        if !(excessDistance > 0) || !(referenceDistance > 0) { return 1 }
         switch model {
         case .exponential: return Float(earshot_pow(Double(d / referenceDistance), Double(-rolloffFactor)))
-        case .inverse: return referenceDistance / (referenceDistance + rolloffFactor * beyond)
+        case .inverse: return referenceDistance / (referenceDistance + rolloffFactor * excessDistance)
         case .linear:
-            let gain = 1 - rolloffFactor * beyond / (maximumDistance - referenceDistance)
+            let gain = 1 - rolloffFactor * excessDistance / (maximumDistance - referenceDistance)
             return gain > 0 ? gain : 0
         }
     }

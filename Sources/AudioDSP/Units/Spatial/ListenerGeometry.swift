@@ -4,7 +4,7 @@ import CEarshotRealtime
 
 /// A listener's position and orientation, and the directions of sources relative to them.
 ///
-/// Right-handed, as in AVAudioEnvironmentNode: +x is right, +y up, −z ahead, in metres.
+/// The axes are right-handed, as in AVAudioEnvironmentNode: +x is right, +y up, −z ahead, in metres.
 public struct ListenerGeometry: Hashable, Sendable {
     /// The position in metres.
     public var position: SIMD3<Float>
@@ -15,7 +15,7 @@ public struct ListenerGeometry: Hashable, Sendable {
     /// The direction of the nose, of length 1.
     public private(set) var forward: SIMD3<Float>
 
-    /// Creates a head rotated by angles in degrees, in this order, each about an axis that rotates with the head.
+    /// Creates a head rotated by yaw, then pitch, then roll, in degrees, each about an axis that has rotated with the head.
     /// - Parameters:
     ///   - yaw: to the right (clockwise, seen from above).
     ///   - pitch: upwards.
@@ -34,7 +34,7 @@ public struct ListenerGeometry: Hashable, Sendable {
     }
 
     /// Creates a head that looks along `forward`, with its crown as near to `up` as possible. The vectors may have any length;
-    /// nil if they are zero or parallel.
+    /// nil if one is zero, or if they are parallel.
     public init?(position: SIMD3<Float> = .zero, forward: SIMD3<Float>, up: SIMD3<Float>) {
         guard let nose = Self.unit(forward), let upward = Self.unit(up), let side = Self.unit(Self.cross(nose, upward))
         else { return nil }
@@ -46,11 +46,11 @@ public struct ListenerGeometry: Hashable, Sendable {
 
     /// Returns a position relative to this listener: metres to the right, up, and behind.
     public func relative(_ place: SIMD3<Float>) -> SIMD3<Float> {
-        let from = place - position
-        return SIMD3((from * right).sum(), (from * up).sum(), -(from * forward).sum())
+        let offset = place - position
+        return SIMD3((offset * right).sum(), (offset * up).sum(), -(offset * forward).sum())
     }
 
-    /// Returns a position relative to a listener, from degrees and metres.
+    /// Returns the position, relative to a listener, at two angles in degrees and a distance in metres.
     /// - Parameters:
     ///   - azimuth: 0 is ahead, 90 right, −90 left.
     ///   - elevation: 90 is overhead.

@@ -2,15 +2,15 @@
 
 import CEarshotRealtime
 
-/// Sixteen-tap interpolation between samples at any fraction of a frame: a sinc with a Kaiser window (β = 7). Within −60 dB of
-/// the true delay up to 0.72 of half the rate.
+/// Interpolation between samples at any fraction of a frame, by sixteen taps: a sinc with a Kaiser window (β = 7). Up to 0.72 of
+/// half the rate, the error is below −60 dB of the signal.
 struct SincTable: BitwiseCopyable {
     /// The taps of an interpolation.
     static var length: Int { @_noLocks get { 16 } }
-    /// The frames before and after the output.
+    /// The number of taps on each side of the output's position.
     static var half: Int { @_noLocks get { 8 } }
     private static var phases: Int { @_noLocks get { 256 } }
-    private let rows: UnsafeMutablePointer<Float>
+    private let rows: UnsafeMutablePointer<Float>  // the taps of 257 phases
 
     /// Computes the table. Control thread; ``free()`` frees it.
     init() {
@@ -21,7 +21,7 @@ struct SincTable: BitwiseCopyable {
                 let u = t / Double(Self.half)
                 return Self.sinc(t) * Self.bessel(7 * max(0, 1 - u * u).squareRoot())
             }
-            // Constant input keeps its level exactly.
+            // The taps are normalized so that a constant input keeps its level exactly.
             let sum = taps.reduce(0, +)
             for i in 0..<Self.length { rows[phase * Self.length + i] = Float(taps[i] / sum) }
         }
@@ -30,7 +30,8 @@ struct SincTable: BitwiseCopyable {
     /// Frees the memory. Control thread.
     func free() { rows.deallocate() }
 
-    /// Writes the weights of the samples from 8 frames before to 7 after the one that is `fraction` of a frame late.
+    /// Writes the weights that delay a signal by `fraction` of a frame: those of the samples from 8 frames before to 7 frames
+    /// after the undelayed sample.
     /// - Parameter fraction: 0..<1.
     @_noLocks @inline(__always)
     func write(fraction: Float, to weights: UnsafeMutablePointer<Float>) {

@@ -4,35 +4,35 @@ import CEarshotRealtime
 
 /// One ear of a listener: a variable delay, then a variable impulse response.
 ///
-/// Everything ramps linearly from the old value to the target; `weight` is the remaining share of the old one.
+/// The delay and the output ramp linearly from the old position's to the new one's; `weight` is the share of the old position.
 struct SpatialEar: BitwiseCopyable {
     private let tapCount: Int
-    private let history: UnsafeMutablePointer<Float>
-    private var old: UnsafeMutablePointer<Float>
-    private var new: UnsafeMutablePointer<Float>
-    private let weights: UnsafeMutablePointer<Float>
-    private var oldDelay: Float = 0
-    private var newDelay: Float = 0
+    private let history: UnsafeMutablePointer<Float>  // the last `tapCount` delayed samples, then a piece
+    private var oldTaps: UnsafeMutablePointer<Float>
+    private var newTaps: UnsafeMutablePointer<Float>
+    private let weights: UnsafeMutablePointer<Float>  // of the interpolation between samples
+    private var oldDelay: Float = 0  // frames
+    private var newDelay: Float = 0  // frames
 
     /// Creates a silent ear. Control thread; ``free()`` frees it.
     /// - Parameter tapCount: the taps of impulse responses, a multiple of four.
     init(tapCount: Int) {
         self.tapCount = tapCount
         history = .allocate(capacity: tapCount + SpatialKernel.piece)
-        old = .allocate(capacity: tapCount)
-        new = .allocate(capacity: tapCount)
+        oldTaps = .allocate(capacity: tapCount)
+        newTaps = .allocate(capacity: tapCount)
         weights = .allocate(capacity: SincTable.length)
         history.initialize(repeating: 0, count: tapCount + SpatialKernel.piece)
-        old.initialize(repeating: 0, count: tapCount)
-        new.initialize(repeating: 0, count: tapCount)
+        oldTaps.initialize(repeating: 0, count: tapCount)
+        newTaps.initialize(repeating: 0, count: tapCount)
         weights.initialize(repeating: 0, count: SincTable.length)
     }
 
     /// Frees the memory. Control thread.
     func free() {
         history.deallocate()
-        old.deallocate()
-        new.deallocate()
+        oldTaps.deallocate()
+        newTaps.deallocate()
         weights.deallocate()
     }
 
@@ -41,45 +41,46 @@ struct SpatialEar: BitwiseCopyable {
     @_noLocks
     mutating func aim(at place: SpatialTarget, side: Double, head: SphericalHead, latency: Int) {
         let angle = earshot_atan2(earshot_sqrt(1 - side * side), side)
-        let around = 1 - place.panned
+        let headShare = 1 - place.panned
         oldDelay = newDelay
-        newDelay = Float(Double(latency) + head.delay(angle: angle) * around)
-        let taps = old
-        old = new
-        new = taps
-        head.write(angle: angle, gain: Float(around), to: taps)
-        // Equal power: the squares of both sides add up to 1.
+        newDelay = Float(Double(latency) + head.delay(angle: angle) * headShare)
+        let taps = oldTaps
+        oldTaps = newTaps
+        newTaps = taps
+        head.write(angle: angle, gain: Float(headShare), to: taps)
+        // Equal power: the squares of both ears' gains add up to 1.
         taps[tapCount - 1] += Float(place.panned * earshot_cos(0.25 * Double.pi * (1 - side)))
     }
 
-    /// Renders frames entirely with or without a ramp.
+    /// Renders frames that all belong to a ramp, or all to none.
     /// - Parameters:
-    ///   - line: the source's present sample; at least the longest delay and 8 more precede it.
-    ///   - span: the taps that are not zero, a multiple of four.
+    ///   - line: the source's samples, from the first of this call on; before it are at least the longest delay and 8 more
+    ///     frames.
+    ///   - span: the number of taps that may be other than zero, a multiple of four.
     ///   - remaining: the remaining frames of the ramp, at least `frameCount`, or 0.
     ///   - step: one divided by the ramp's length.
-    ///   - frameCount: at most a piece.
+    ///   - frameCount: at most ``SpatialKernel/piece``.
     @_noLocks
     mutating func process(
         _ line: UnsafePointer<Float>, to output: UnsafeMutablePointer<Float>, table: SincTable, span: Int,
         remaining: Int, step: Float, frameCount: Int
     ) {
-        let late = history + tapCount
+        let delayed = history + tapCount
         let skip = tapCount &- span
         if remaining == 0 {
-            let whole = interpolate(newDelay, table)
-            for i in 0..<frameCount { late[i] = dot16(line + (i &- whole &- SincTable.half)) }
-            for i in 0..<frameCount { output[i] = dot(late + (i &+ 1 &- span), new + skip, span) }
+            let wholeDelay = interpolate(newDelay, table)
+            for i in 0..<frameCount { delayed[i] = dot16(line + (i &- wholeDelay &- SincTable.half)) }
+            for i in 0..<frameCount { output[i] = dot(delayed + (i &+ 1 &- span), newTaps + skip, span) }
         } else {
             for i in 0..<frameCount {
                 let weight = Float(remaining &- i &- 1) * step
-                let whole = interpolate(newDelay + (oldDelay - newDelay) * weight, table)
-                late[i] = dot16(line + (i &- whole &- SincTable.half))
+                let wholeDelay = interpolate(newDelay + (oldDelay - newDelay) * weight, table)
+                delayed[i] = dot16(line + (i &- wholeDelay &- SincTable.half))
             }
             for i in 0..<frameCount {
                 let weight = Float(remaining &- i &- 1) * step
-                let a = dot(late + (i &+ 1 &- span), old + skip, span)
-                let b = dot(late + (i &+ 1 &- span), new + skip, span)
+                let a = dot(delayed + (i &+ 1 &- span), oldTaps + skip, span)
+                let b = dot(delayed + (i &+ 1 &- span), newTaps + skip, span)
                 output[i] = b + (a - b) * weight
             }
         }
@@ -92,12 +93,12 @@ struct SpatialEar: BitwiseCopyable {
         earshot_zero(history, tapCount &* MemoryLayout<Float>.stride)
     }
 
-    /// Sets the interpolation for a delay. Returns its whole frames.
+    /// Sets ``weights`` for the fractional part of a delay in frames. Returns the delay's whole frames.
     @_noLocks @inline(__always)
     private func interpolate(_ delay: Float, _ table: SincTable) -> Int {
-        let whole = Int(delay)
-        table.write(fraction: delay - Float(whole), to: weights)
-        return whole
+        let wholeDelay = Int(delay)
+        table.write(fraction: delay - Float(wholeDelay), to: weights)
+        return wholeDelay
     }
 
     @_noLocks @inline(__always)
@@ -108,7 +109,7 @@ struct SpatialEar: BitwiseCopyable {
         return (s[0] + s[2]) + (s[1] + s[3])
     }
 
-    /// Returns the dot product, summed from the end, so that leading zeros change nothing.
+    /// Returns the dot product, summed from the end, so that leading zeros do not change any bit of the result.
     @_noLocks @inline(__always)
     private func dot(_ x: UnsafePointer<Float>, _ h: UnsafePointer<Float>, _ count: Int) -> Float {
         var a = SIMD4<Float>(repeating: 0)

@@ -15,8 +15,8 @@ extension UnitType {
 /// the same in front, behind, above and below. Elevation matters only by the angle to the ears. Sound takes no time from the
 /// source to the head, so only the distance between the ears causes a Doppler effect.
 ///
-/// A change over any number of frames takes 29 ms (``SpatialPath``): near the head a short distance is a great change, and a step
-/// of 32 frames would click.
+/// A change takes 29 ms (``SpatialPath``), over whatever number of frames it is requested, unless that is 0: near the head a
+/// short distance is a great change, and a ramp of 32 frames would click.
 struct SpatialKernel: UnitKernel, ~Copyable {
     /// The maximum frames rendered at once.
     static var piece: Int { @_noLocks get { 64 } }
@@ -33,15 +33,15 @@ struct SpatialKernel: UnitKernel, ~Copyable {
     private let table: SincTable
     private var left: SpatialEar
     private var right: SpatialEar
-    private let line: UnsafeMutablePointer<Float>
+    private let line: UnsafeMutablePointer<Float>  // the source's past frames, then a piece
     private let lineLength: Int
     private var gain = LinearRamp(0)
     private var path = SpatialPath()
     /// The frames of a step of the path.
     private let stepLength: Int
-    private var remaining = 0
-    private let step: Float
-    private var oldSpan = 4
+    private var remaining = 0  // frames of the present step
+    private let step: Float  // 1 / `stepLength`
+    private var oldSpan = 4  // the taps in use, of both ears
     private var newSpan = 4
 
     init(sampleRate: Double, channelCount: Int) {
@@ -51,7 +51,7 @@ struct SpatialKernel: UnitKernel, ~Copyable {
         step = 1 / Float(stepLength)
         // A source straight ahead is delayed by whole frames: enough for interpolation, and for the nearer ear to be early.
         latency = SincTable.half + Int(-head.delay(angle: 0)) + 1
-        // 8 frames before the latest sample of the farther ear.
+        // The longest delay, which is that of the farther ear, and 8 frames before it for the interpolation.
         lineLength = latency + Int(head.delay(angle: .pi)) + 2 + SincTable.half
         memory = lineLength + head.tapCount
         line = .allocate(capacity: lineLength + Self.piece)
@@ -108,12 +108,12 @@ struct SpatialKernel: UnitKernel, ~Copyable {
             if remaining > 0, count > remaining { count = remaining }
             gather(block, at, count)
             let span = remaining > 0 && oldSpan > newSpan ? oldSpan : newSpan
-            let now = line + lineLength
+            let present = line + lineLength
             left.process(
-                now, to: block.output[0] + (block.offset &+ at), table: table, span: span, remaining: remaining,
+                present, to: block.output[0] + (block.offset &+ at), table: table, span: span, remaining: remaining,
                 step: step, frameCount: count)
             right.process(
-                now, to: block.output[1] + (block.offset &+ at), table: table, span: span, remaining: remaining,
+                present, to: block.output[1] + (block.offset &+ at), table: table, span: span, remaining: remaining,
                 step: step, frameCount: count)
             earshot_move(line, line + count, lineLength &* MemoryLayout<Float>.stride)
             if remaining > 0 { remaining &-= count }

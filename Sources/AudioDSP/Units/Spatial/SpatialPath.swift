@@ -3,13 +3,13 @@
 /// A source's path to its target: each step is the mean of the last 29 ms with a triangular window, so that neither position nor
 /// speed jumps, and a constant target is reached exactly.
 struct SpatialPath: BitwiseCopyable {
-    /// The number of averaged steps.
+    /// The number of steps that are averaged.
     static var length: Int { @_noLocks get { 44 } }
-    private let steps: UnsafeMutablePointer<SpatialTarget>
-    private let weights: UnsafeMutablePointer<Double>
-    private var newest = 0
-    private var ahead = 0
-    /// The target.
+    private let steps: UnsafeMutablePointer<SpatialTarget>  // a ring of the targets of the last steps
+    private let weights: UnsafeMutablePointer<Double>  // of each step in the mean, from the newest step on
+    private var newest = 0  // the index of the newest step in `steps`
+    private var remainingSteps = 0  // until the target is reached
+    /// The position at which the path ends.
     private(set) var target = SpatialTarget()
 
     /// Creates a path without a position; ``jump(to:)`` must follow. Control thread; ``free()`` frees it.
@@ -29,21 +29,21 @@ struct SpatialPath: BitwiseCopyable {
         weights.deallocate()
     }
 
-    /// Returns true if steps remain.
-    var isMoving: Bool { @_noLocks get { ahead > 0 } }
+    /// True if steps remain until the target is reached.
+    var isMoving: Bool { @_noLocks get { remainingSteps > 0 } }
 
     /// Sets another target from the next step on.
     @_noLocks
     mutating func turn(to target: SpatialTarget) {
         self.target = target
-        ahead = Self.length
+        remainingSteps = Self.length
     }
 
     /// Jumps to a position without a ramp.
     @_noLocks
     mutating func jump(to target: SpatialTarget) {
         self.target = target
-        ahead = 0
+        remainingSteps = 0
         for k in 0..<Self.length { steps[k] = target }
     }
 
@@ -52,8 +52,8 @@ struct SpatialPath: BitwiseCopyable {
     mutating func next() -> SpatialTarget {
         newest = newest == 0 ? Self.length &- 1 : newest &- 1
         steps[newest] = target
-        if ahead > 0 { ahead &-= 1 }
-        if ahead == 0 { return target }
+        if remainingSteps > 0 { remainingSteps &-= 1 }
+        if remainingSteps == 0 { return target }
         var mean = SpatialTarget()
         mean.side = 0
         for k in 0..<Self.length {

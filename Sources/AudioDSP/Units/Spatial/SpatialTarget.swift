@@ -6,12 +6,12 @@ import CEarshotRealtime
 struct SpatialTarget: BitwiseCopyable {
     /// The position along the line through the ears: the cosine of the angle between the source and the right ear, −1 to 1.
     var side: Double
-    /// The gain by distance, 0 to 1.
+    /// The gain because of the distance, 0 to 1.
     var gain: Double
     /// 1 for two loudspeakers, 0 for a head; between them during a change.
     var panned: Double
 
-    /// Creates a target without a position.
+    /// Creates a target without a position, which differs from all others.
     @_noLocks
     init() {
         side = 2
@@ -31,17 +31,17 @@ struct SpatialTarget: BitwiseCopyable {
         let y = Double(values[Parameter.y.rawValue])
         let z = Double(values[Parameter.z.rawValue])
         let distance = earshot_sqrt(x * x + y * y + z * z)
-        // Inside the head a source crosses smoothly from one ear to the other instead of jumping at the centre; from 1 m on this
-        // is at most 0.3°, and less farther away.
-        let square = distance * distance / (SphericalHead.radius * SphericalHead.radius)
-        let side = x / SphericalHead.radius / earshot_sqrt(earshot_sqrt(1 + square * square))
+        // Inside the head a source crosses smoothly from one ear to the other instead of jumping at the centre. From 1 m on, the
+        // angle is changed by at most 0.3°, and by less farther away.
+        let squaredRatio = distance * distance / (SphericalHead.radius * SphericalHead.radius)
+        let side = x / SphericalHead.radius / earshot_sqrt(earshot_sqrt(1 + squaredRatio * squaredRatio))
         self.side = side > 1 ? 1 : side < -1 ? -1 : side
         panned = values[Parameter.algorithm.rawValue] < 0.5 ? 0 : 1
-        gain = Double(Self.law(values).gain(at: Float(distance)))
+        gain = Double(Self.attenuation(values).gain(at: Float(distance)))
     }
 
     @_noLocks
-    private static func law(_ values: UnsafePointer<Float>) -> DistanceAttenuation {
+    private static func attenuation(_ values: UnsafePointer<Float>) -> DistanceAttenuation {
         let model: DistanceAttenuation.Model =
             values[Parameter.distanceModel.rawValue] < 0.5
             ? .exponential : values[Parameter.distanceModel.rawValue] < 1.5 ? .inverse : .linear

@@ -2,25 +2,25 @@
 
 import CEarshotRealtime
 
-/// The filter that a rigid sphere applies to a distant sound at a point on it, by the angle between that point and the source: a
-/// delay and an impulse response.
+/// The filter that a rigid sphere applies to a distant sound at a point on the sphere, by the angle between that point and the
+/// source: a delay and an impulse response.
 ///
 /// The delay is the straight or creeping path of Woodworth (Experimental Psychology, 1938, p. 520). The impulse response has the
 /// magnitude of the analytic solution (Kuhn, J. Acoust. Soc. Am. 62, 1977, p. 157; Duda and Martens, J. Acoust. Soc. Am. 104,
-/// 1998, p. 3048) and its minimum phase. So times differ as on the sphere, too: by Woodworth's formula for short waves, by up to
-/// 3/2 of it for waves longer than the head.
+/// 1998, p. 3048) and its minimum phase. The delays between two points thus differ as on a sphere, too: by Woodworth's formula
+/// for short waves, by up to 3/2 of that for waves longer than the head.
 struct SphericalHead: BitwiseCopyable {
     /// The radius in metres.
     static var radius: Double { @_noLocks get { 0.0875 } }
     /// The speed of sound in metres a second.
     static var speedOfSound: Double { @_noLocks get { 343 } }
-    /// The number of responses, from 0° to 180°, 2.5° apart.
+    /// The number of angles with a computed response, from 0° to 180°, 2.5° apart.
     private static var angleCount: Int { @_noLocks get { 73 } }
 
     /// The taps of each response; a multiple of four.
     let tapCount: Int
     private let framesPerRadius: Double
-    private let responses: UnsafeMutablePointer<Float>
+    private let responses: UnsafeMutablePointer<Float>  // of all angles, each with its last tap first
 
     /// Computes all responses. Control thread; ``free()`` frees them.
     init(sampleRate: Double) {
@@ -50,7 +50,7 @@ struct SphericalHead: BitwiseCopyable {
             ? -framesPerRadius * earshot_cos(angle) : framesPerRadius * (angle - Double.pi / 2)
     }
 
-    /// Writes the response at an angle times a gain, the last of ``tapCount`` taps first.
+    /// Writes the impulse response for an angle, times a gain; the last of the ``tapCount`` taps comes first.
     /// - Parameter angle: between the point and the source, 0 to π.
     @_noLocks
     func write(angle: Double, gain: Float, to taps: UnsafeMutablePointer<Float>) {
@@ -62,7 +62,8 @@ struct SphericalHead: BitwiseCopyable {
         for k in 0..<tapCount { taps[k] = (a[k] + (b[k] - a[k]) * part) * gain }
     }
 
-    /// Returns the sphere's response in nepers, for each angle, at `size / 2 + 1` frequencies from 0 to half the rate.
+    /// Returns the logarithms of the sphere's magnitude response in nepers: for each angle, at evenly spaced frequencies from 0
+    /// to half the rate.
     private static func logMagnitudes(sampleRate: Double, tapCount: Int) -> [[Double]] {
         var size = 128
         while size < 8 * tapCount { size *= 2 }
@@ -74,7 +75,7 @@ struct SphericalHead: BitwiseCopyable {
         var result = [[Double]](repeating: [Double](repeating: 0, count: size / 2 + 1), count: angleCount)
         for bin in 1...size / 2 {
             let hertz = Double(bin) / Double(size) * sampleRate
-            // Inaudible frequencies are not computed.
+            // Inaudible frequencies are not computed, but get the value of the highest audible one.
             if hertz > 24_000 {
                 for angle in 0..<angleCount { result[angle][bin] = result[angle][bin - 1] }
                 continue
@@ -93,7 +94,7 @@ struct SphericalHead: BitwiseCopyable {
         return result
     }
 
-    /// Returns the terms until the series has converged at wavenumber times radius `x`.
+    /// Returns the number of terms after which the series has converged; `x` is the wavenumber times the radius.
     private static func termCount(_ x: Double) -> Int { Int(x + 12 + 4 * earshot_pow(x, 1.0 / 3)) }
 
     /// Returns (2n + 1) iⁿ / (x² h′ₙ(x)), the factors of the Legendre polynomials in the pressure on a rigid sphere in a plane
@@ -125,17 +126,18 @@ struct SphericalHead: BitwiseCopyable {
         return p
     }
 
-    /// Returns the minimum-phase impulse response from its cepstrum (Oppenheim and Schafer, Discrete-Time Signal Processing, on
-    /// the recursion between both), faded out over its last quarter.
+    /// Returns the first `count` taps of the minimum-phase impulse response with this magnitude response. They are computed from
+    /// its cepstrum (Oppenheim and Schafer, Discrete-Time Signal Processing, on the recursion between both), and faded out over
+    /// the last quarter.
     private static func minimumPhase(_ logMagnitude: [Double], count: Int, cosines: [Double]) -> [Double] {
         let half = logMagnitude.count - 1
         let size = 2 * half
         let cepstrum = (0..<count).map { k in
             var sum = logMagnitude[0] + (k % 2 == 0 ? 1 : -1) * logMagnitude[half]
-            var at = 0
+            var cosineIndex = 0
             for bin in 1..<half {
-                at = (at + k) & (size - 1)
-                sum += 2 * logMagnitude[bin] * cosines[at]
+                cosineIndex = (cosineIndex + k) & (size - 1)
+                sum += 2 * logMagnitude[bin] * cosines[cosineIndex]
             }
             return (k == 0 ? 1 : 2) * sum / Double(size)
         }

@@ -9,7 +9,7 @@ struct GrainTables: ~Copyable {
     private static var windowCount: Int { @_noLocks get { 1_024 } }
     // For each phase 16 taps, then their differences to the next phase's.
     private let filters: UnsafeMutablePointer<Float>
-    private let half: UnsafeMutablePointer<Float>  // of a Hann window
+    private let half: UnsafeMutablePointer<Float>  // the falling half of a Hann window
 
     init() {
         filters = .allocate(capacity: 2 * Self.tapCount * Self.phaseCount)
@@ -46,28 +46,28 @@ struct GrainTables: ~Copyable {
         for i in 0..<tapCount { to[i] /= Float(sum) }
     }
 
-    /// Returns a ring's signal between frames.
+    /// Returns the signal of a ring's first channel at a position between frames.
     @_noLocks @inline(__always)
     func value(_ ring: borrowing MirrorRing, at position: Double) -> Float {
         let shifted = position + 1e-6
-        let whole = wholeBelow(shifted)
-        let phase = Float(max(0, shifted - Double(whole) - 1e-6)) * Float(Self.phaseCount)
+        let wholeFrame = wholeBelow(shifted)
+        let phase = Float(max(0, shifted - Double(wholeFrame) - 1e-6)) * Float(Self.phaseCount)
         let index = min(Int(phase), Self.phaseCount &- 1)
-        let part = SIMD4<Float>(repeating: phase - Float(index))
-        let x = ring.samples(from: whole &- Self.tapCount / 2 &+ 1, channel: 0)
+        let phasePart = SIMD4<Float>(repeating: phase - Float(index))
+        let x = ring.samples(from: wholeFrame &- Self.tapCount / 2 &+ 1, channel: 0)
         let f = UnsafePointer(filters + 2 &* Self.tapCount &* index)
-        var sum = load4(x) * (load4(f) + part * load4(f + 16))
-        sum += load4(x + 4) * (load4(f + 4) + part * load4(f + 20))
-        sum += load4(x + 8) * (load4(f + 8) + part * load4(f + 24))
-        sum += load4(x + 12) * (load4(f + 12) + part * load4(f + 28))
+        var sum = load4(x) * (load4(f) + phasePart * load4(f + 16))
+        sum += load4(x + 4) * (load4(f + 4) + phasePart * load4(f + 20))
+        sum += load4(x + 8) * (load4(f + 8) + phasePart * load4(f + 24))
+        sum += load4(x + 12) * (load4(f + 12) + phasePart * load4(f + 28))
         return (sum[0] + sum[1]) + (sum[2] + sum[3])
     }
 
-    /// Returns a falling half window at 0...1 of its length.
+    /// Returns the falling half of a Hann window at the part `x` of its length, 0...1.
     @_noLocks @inline(__always)
     func window(_ x: Float) -> Float {
-        let at = x * Float(Self.windowCount)
-        let i = min(Int(at), Self.windowCount)
-        return half[i] + (at - Float(i)) * (half[i &+ 1] - half[i])
+        let place = x * Float(Self.windowCount)
+        let i = min(Int(place), Self.windowCount)
+        return half[i] + (place - Float(i)) * (half[i &+ 1] - half[i])
     }
 }

@@ -2,7 +2,8 @@
 
 import EarshotAudioBase
 
-/// The recent frames of several channels by number, each sample written twice so that any range can be read in one piece.
+/// The recent frames of several channels, by frame number. Each sample is written twice, so that any range can be read in one
+/// piece.
 struct MirrorRing: ~Copyable {
     /// The number of frames minus one.
     let mask: Int
@@ -27,7 +28,7 @@ struct MirrorRing: ~Copyable {
         p[mask &+ 1] = x
     }
 
-    /// Returns the sample of `frame` and those after it.
+    /// Returns a pointer to a channel's samples from frame number `frame` on.
     @_noLocks @inline(__always)
     func samples(from frame: Int, channel: Int) -> UnsafePointer<Float> {
         UnsafePointer(memory + (2 &* (mask &+ 1) &* channel &+ (frame & mask)))
@@ -37,7 +38,7 @@ struct MirrorRing: ~Copyable {
     func clear() { clearSamples(memory, 2 &* (mask &+ 1) &* channelCount) }
 }
 
-/// Returns Σ a b.
+/// Returns the sum of the products of `count` samples of `a` and `b`.
 @_noLocks @inline(__always)
 func dotProduct(_ a: UnsafePointer<Float>, _ b: UnsafePointer<Float>, _ count: Int) -> Float {
     var s = SIMD4<Float>(repeating: 0)

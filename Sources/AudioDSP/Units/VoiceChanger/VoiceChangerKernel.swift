@@ -8,33 +8,33 @@ import EarshotAudioBase
 /// formants unchanged or shifted.
 ///
 /// Unvoiced sound keeps its position, and so its character. Pitch and marks are those of the channels' sum, so that a stereo
-/// image stays; envelopes are each channel's own.
+/// image stays; each channel has its own envelope.
 struct VoiceChangerKernel: UnitKernel, ~Copyable {
     let latency: Int
     let memory: Int
     private let channelCount: Int
     private let rate: Double
-    private let lead: Double  // frames from a grain's making to its middle
-    private let chunk = 64
+    private let lead: Double  // frames from the creation of a grain to its middle
+    private let chunk = 64  // the maximum frames of a piece
     private let input: MirrorRing
     private let tables: GrainTables
     private let decimator: VoiceDecimator
-    private let heard: MirrorRing  // what the tracker hears
+    private let heard: MirrorRing  // the tracker's input, at the low rate
     private var tracker: VoicePitchTracker
     private var marks: VoiceMarks
     private let envelopes: UnsafeMutablePointer<VoiceEnvelope>
-    private let trains: UnsafeMutablePointer<VoiceTrain>  // the voice, two added ones, breath
-    private let mono: UnsafeMutablePointer<Float>
-    private let wet: UnsafeMutablePointer<Float>
-    private let breath: UnsafeMutablePointer<Float>
-    private let hop: Int
-    private let blocker: Float
-    private var frame = 0
+    private let trains: UnsafeMutablePointer<VoiceTrain>  // the voice, two added voices, the whisper's breath
+    private let mono: UnsafeMutablePointer<Float>  // the weighted sum of a piece's channels
+    private let wet: UnsafeMutablePointer<Float>  // a piece of the changed sound of a channel
+    private let breath: UnsafeMutablePointer<Float>  // the level of a whisper's noise in each frame of a piece
+    private let hop: Int  // samples of the low rate between analyses of the pitch
+    private let blocker: Float  // the coefficient of a high-pass that removes 0 Hz
+    private var frame = 0  // the number of the piece's first input frame
     private var blockerIn: Float = 0
     private var blockerOut: Float = 0
     private var setting = VoiceSetting()
     private var mix = LinearRamp(1)
-    private var effect = LinearRamp(0)
+    private var effect = LinearRamp(0)  // 0 while the settings change nothing, otherwise 1
 
     init(sampleRate: Double, channelCount: Int) {
         rate = sampleRate
@@ -45,12 +45,12 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         input = MirrorRing(channelCount: channelCount, frameCount: latency + Int(4 * lead) + 128)
         tables = GrainTables()
         decimator = VoiceDecimator(factor: max(1, Int(sampleRate / 11_000)), lobes: 4, cutoff: 0.28)
-        let low = sampleRate / Double(decimator.factor)
-        tracker = VoicePitchTracker(rate: low)
-        heard = MirrorRing(channelCount: 1, frameCount: Int(0.1 * low))
-        marks = VoiceMarks(rate: low, reach: Int(0.0125 * low))
-        hop = Int(0.0025 * low)
-        blocker = Float(earshot_exp(-2 * Double.pi * 40 / low))
+        let lowRate = sampleRate / Double(decimator.factor)
+        tracker = VoicePitchTracker(rate: lowRate)
+        heard = MirrorRing(channelCount: 1, frameCount: Int(0.1 * lowRate))
+        marks = VoiceMarks(rate: lowRate, reach: Int(0.0125 * lowRate))
+        hop = Int(0.0025 * lowRate)
+        blocker = Float(earshot_exp(-2 * Double.pi * 40 / lowRate))
         trains = .allocate(capacity: 4)
         for k in 0..<4 { (trains + k).initialize(to: VoiceTrain()) }
         envelopes = .allocate(capacity: channelCount)
@@ -74,7 +74,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
     @_noLocks
     mutating func set(_ values: UnsafePointer<Float>, over frameCount: Int) {
         setting.read(values, sampleRate: rate)
-        // Fades between the two sounds in 10 ms, which is inaudible.
+        // Dry and changed sound crossfade in 10 ms, which is inaudible.
         let length = frameCount == 0 ? 0 : Int(0.01 * rate)
         mix.move(to: setting.mix, over: length)
         effect.move(to: setting.isNeutral ? 0 : 1, over: length)
@@ -87,14 +87,14 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
             let count = min(chunk, block.frameCount &- done)
             enqueueInput(block.input, block.offset &+ done, count)
             for i in 0..<count { advance(i) }
-            give(block.output, block.offset &+ done, count)
+            writeOutput(block.output, block.offset &+ done, count)
             frame &+= count
             done &+= count
         }
     }
 
-    /// Writes input to the rings, and the sum of the channels, each weighted less than the previous one, so that a voice in
-    /// opposite phase on two channels does not cancel.
+    /// Writes input to the rings, and the sum of the channels to ``mono``. Each channel has less weight than the previous one, so
+    /// that a voice with opposite phase on two channels does not cancel.
     @_noLocks
     private mutating func enqueueInput(_ channels: Channels, _ offset: Int, _ count: Int) {
         var weight: Float = 1
@@ -112,7 +112,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// Advances pitch, marks and grains by one frame.
+    /// Advances pitch, marks and grains by frame `i` of the piece.
     @_noLocks
     private mutating func advance(_ i: Int) {
         let now = frame &+ i
@@ -128,13 +128,13 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         let time = now &- latency
         let sounds = effect.value > 0 || effect.remaining > 0
         for k in 0..<4 {
-            // The first train has the consonants, also of a whisper.
+            // The first train always runs: it has the consonants, also of a whisper.
             if sounds, k == 0 || setting.level(k) > 0 { run(k, time) } else { trains[k].runs = false }
             trains[k].drop(before: time &- chunk)
         }
     }
 
-    /// Adds the due grains of a train.
+    /// Adds to train `k` the grains that are due, at input frame `time`.
     @_noLocks
     private mutating func run(_ k: Int, _ time: Int) {
         let horizon = Double(time) + lead
@@ -172,11 +172,11 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
     @_noLocks
     private mutating func layUnvoiced(_ k: Int, _ place: Double) {
         let spacing = 0.004 * rate
-        let left = min(lead - 2, max(1, place - trains[k].lastCentre))
-        if !trains[k].wasVoiced { trains[k].closeLast(left) }
-        // An added voice only sings; the first one has the consonants.
+        let leftLength = min(lead - 2, max(1, place - trains[k].lastCentre))
+        if !trains[k].wasVoiced { trains[k].closeLast(leftLength) }
+        // The added voices have no consonants; only the first train has.
         trains[k].append(
-            VoiceGrain(centre: place, source: place, left: left, right: spacing, gain: k == 0 ? 1 : 0))
+            VoiceGrain(centre: place, source: place, left: leftLength, right: spacing, gain: k == 0 ? 1 : 0))
         trains[k].last = place
         trains[k].lastCentre = place
         trains[k].due = place + spacing
@@ -190,25 +190,25 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         let period = mark.period
         let ratio = setting.ratio(k)
         let spacing = setting.robotSpacing > 0 ? setting.robotSpacing / setting.interval(k) : period / ratio
-        let stays = k == 3 || (setting.robotSpacing == 0 && (ratio - 1).magnitude < 1e-4)
-        // Voices start on a mark; one at its own pitch stays on marks.
-        if stays || !trains[k].wasVoiced {
+        let staysOnMarks = k == 3 || (setting.robotSpacing == 0 && (ratio - 1).magnitude < 1e-4)
+        // A voice starts on a mark; a voice at the input's own pitch stays on marks.
+        if staysOnMarks || !trains[k].wasVoiced {
             place = mark.position
             while place < trains[k].last + 0.3 * min(period, 0.004 * rate) { place += period }
         }
         let centre = place + mark.offset
         let room = max(1, min(lead - 2, centre - Double(time) - 1))
-        let whole = min(room, period)
+        let fullLength = min(room, period)
         let gap = max(1, centre - trains[k].lastCentre)
-        var left = whole
-        if !trains[k].wasVoiced || (stays && gap < 1.5 * period) {
-            left = min(room, gap)
-            trains[k].closeLast(left)
+        var leftLength = fullLength
+        if !trains[k].wasVoiced || (staysOnMarks && gap < 1.5 * period) {
+            leftLength = min(room, gap)
+            trains[k].closeLast(leftLength)
         }
         let density = k == 3 ? 1 : Float(earshot_sqrt(spacing / period))
         trains[k].append(
             VoiceGrain(
-                centre: centre, source: mark.position + mark.offset, left: left, right: whole,
+                centre: centre, source: mark.position + mark.offset, left: leftLength, right: fullLength,
                 gain: density * setting.level(k)))
         trains[k].last = place
         trains[k].lastCentre = centre
@@ -218,9 +218,9 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         trains[k].wasVoiced = true
     }
 
-    /// Outputs a piece: the delayed input and the trains' sum, in proportion.
+    /// Outputs a piece: the delayed input, crossfaded by the mix with the sum of the trains.
     @_noLocks
-    private mutating func give(_ channels: Channels, _ offset: Int, _ count: Int) {
+    private mutating func writeOutput(_ channels: Channels, _ offset: Int, _ count: Int) {
         let time = frame &- latency
         let startMix = mix
         let startEffect = effect

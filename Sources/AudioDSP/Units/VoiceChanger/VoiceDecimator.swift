@@ -37,14 +37,14 @@ struct VoiceDecimator: ~Copyable {
 
     deinit { taps.deallocate() }
 
-    /// Adds the frame of this number. Returns true if a sample of the low rate, number `frame / factor`, is due.
+    /// Adds input frame number `frame`. Returns true if a sample of the low rate, number `frame / factor`, is due.
     @_noLocks @inline(__always)
     func push(_ x: Float, at frame: Int) -> Bool {
         past.write(x, at: frame, channel: 0)
         return factor == 1 || (frame &+ 1) % factor == 0
     }
 
-    /// Returns the sample due at the frame of this number.
+    /// Returns the sample of the low rate that is due at input frame number `frame`.
     @_noLocks
     func value(at frame: Int) -> Float {
         let from = past.samples(from: frame &+ 1 &- tapCount, channel: 0)

@@ -3,43 +3,44 @@
 import CEarshotRealtime
 import EarshotAudioBase
 
-/// Removes the vocal tract of one channel and applies it again, higher or lower.
+/// Removes the vocal tract's envelope from one channel, and applies it again with higher, lower or unchanged formants.
 ///
 /// Linear prediction by the autocorrelation method (J. Makhoul, "Linear prediction: a tutorial review", Proceedings of the IEEE
 /// 63, 1975). The residual is nearly flat, so that cutting it leaves formants unchanged (the LP-PSOLA of Moulines and
 /// Charpentier). Formants shift by stretching the autocorrelation, which scales its spectrum. The work of an analysis is spread
-/// over the frames until the next.
+/// over the frames until the next analysis.
 struct VoiceEnvelope: ~Copyable {
-    /// The residual of the input, by frame.
+    /// The residual of the input (the prediction's error), by frame number.
     let residual: MirrorRing
     /// The delay of ``residual`` in frames.
     let delay: Int
     private let order: Int
-    private let hop: Int
-    private let step: Int  // an eighth of it, on which coefficients stay
-    private let window: Int
-    private let lagRoom: Int
-    private let setStride: Int
-    private let shape: UnsafeMutablePointer<Float>
-    private let emphasised: MirrorRing
+    private let hop: Int  // frames between analyses
+    private let step: Int  // an eighth of `hop`, in which coefficients are constant
+    private let window: Int  // frames of an analysis
+    private let lagRoom: Int  // the maximum number of lags
+    private let setStride: Int  // floats of a set of coefficients
+    private let shape: UnsafeMutablePointer<Float>  // the analysis window
+    private let emphasised: MirrorRing  // the input with raised high frequencies
     private let output: MirrorRing
-    private let segment: UnsafeMutablePointer<Float>
+    private let segment: UnsafeMutablePointer<Float>  // the windowed frames of an analysis
     private let correlation: UnsafeMutablePointer<Float>  // lags from −16 on
-    private let taper: UnsafeMutablePointer<Float>
-    private let predictor: UnsafeMutablePointer<Float>  // the set that the input is at
-    private let current: UnsafeMutablePointer<Float>  // the set that the output is at
-    private let scratch: UnsafeMutablePointer<Double>
-    private let stretched: UnsafeMutablePointer<Double>
-    // Eight sets, each with the output's coefficients, two levels, and the input's coefficients; the last coefficient first.
+    private let taper: UnsafeMutablePointer<Float>  // the factor of each lag
+    private let predictor: UnsafeMutablePointer<Float>  // the set for the input's present frame
+    private let current: UnsafeMutablePointer<Float>  // the set for the output's present frame
+    private let scratch: UnsafeMutablePointer<Double>  // the coefficients that `levinson()` computes
+    private let stretched: UnsafeMutablePointer<Double>  // the autocorrelation that `levinson()` reads
+    // A ring of eight sets, each with the output filter's coefficients, two levels, and the input filter's coefficients. The last
+    // coefficient comes first.
     private let sets: UnsafeMutablePointer<Float>
     private let emphasis: Float
     private let noiseScale: Float
-    private var previous: Float = 0
-    private var lags = 0
+    private var previous: Float = 0  // the last input frame
+    private var lags = 0  // the number of lags of the present analysis
     private var formant = 1.0
     private var random: UInt32 = 1
-    private var peak: Float = 0
-    private let fall: Float
+    private var peak: Float = 0  // the decaying peak of the input
+    private let fall: Float  // the factor of `peak` in each frame
 
     /// - Parameter frameCount: the frames of ``residual`` to keep.
     init(sampleRate: Double, frameCount: Int) {
@@ -64,7 +65,7 @@ struct VoiceEnvelope: ~Copyable {
         scratch = .allocate(capacity: 2 * (order + 1))
         scratch.initialize(repeating: 0, count: 2 * (order + 1))
         stretched = scratch + (order + 1)
-        // A slow rise and a fast fall: much of the past counts, but the centre is recent.
+        // The window rises slowly and falls fast: much of the past counts, but the window's centre is recent.
         let rise = window * 4 / 5
         var weight = 0.0
         var moment = 0.0
@@ -130,28 +131,28 @@ struct VoiceEnvelope: ~Copyable {
         for k in 0...order { stretched[k] = Double(correlation[16 &+ k]) }
         stretched[0] = power * 1.000_1
         let error = levinson()
-        let own = set + (order &+ 2)
-        for i in 0..<order { own[order &- 1 &- i] = Float(scratch[i]) }
-        var moved = error
+        let inputSet = set + (order &+ 2)
+        for i in 0..<order { inputSet[order &- 1 &- i] = Float(scratch[i]) }
+        var movedError = error
         if formant == 1 {
-            for i in 0..<order { set[i] = own[i] }
+            for i in 0..<order { set[i] = inputSet[i] }
         } else {
             correlation[15] = correlation[17]
             clearSamples(correlation + (16 &+ lags), 16)
             for k in 0...order { stretched[k] = lagged(Double(k) * formant) }
-            // The same power above a floor, where stretching leaves a band empty.
+            // The power stays the same, and a noise floor is added, because stretching can leave a band empty.
             let scale = power / max(1e-30, stretched[0])
             for k in 0...order { stretched[k] *= scale }
             stretched[0] = power * 1.000_1
-            moved = levinson()
+            movedError = levinson()
             for i in 0..<order { set[order &- 1 &- i] = Float(scratch[i]) }
         }
-        // The powers are equal under the emphasis, which counts for less lower down.
-        set[order] = Float(earshot_sqrt(moved / error) * formant)
-        set[order &+ 1] = Float(earshot_sqrt(moved)) * noiseScale
+        // The powers of both filters' emphasised sounds become equal; `formant` allows for less emphasis at lower frequencies.
+        set[order] = Float(earshot_sqrt(movedError / error) * formant)
+        set[order &+ 1] = Float(earshot_sqrt(movedError)) * noiseScale
     }
 
-    /// Interpolates coefficients between two analyses, as for the input at frame `now`.
+    /// Interpolates a set of coefficients between two analyses, as the input's frame `now` needs it.
     @_noLocks
     private func blend(_ to: UnsafeMutablePointer<Float>, at now: Int) {
         let index = now / hop
@@ -161,8 +162,8 @@ struct VoiceEnvelope: ~Copyable {
         for i in 0..<setStride { to[i] = a[i] + part * (b[i] - a[i]) }
     }
 
-    /// Returns the autocorrelation between lags, by a cubic B-spline, whose spectrum is never negative: the result still has a
-    /// power spectrum, and its filter is stable.
+    /// Returns the autocorrelation at a lag between whole lags, by a cubic B-spline. The spline's spectrum is never negative, so
+    /// the result is still an autocorrelation, and its filter is stable.
     @_noLocks
     private func lagged(_ lag: Double) -> Double {
         let whole = wholeBelow(lag)
@@ -178,7 +179,7 @@ struct VoiceEnvelope: ~Copyable {
     @_noLocks
     private mutating func levinson() -> Double {
         var error = stretched[0]
-        let least = error * 1e-9
+        let minimumError = error * 1e-9
         for i in 0..<order { scratch[i] = 0 }
         for m in 0..<order {
             var sum = stretched[m &+ 1]
@@ -194,12 +195,12 @@ struct VoiceEnvelope: ~Copyable {
                 i &+= 1
             }
             if m > 0, i == m &- 1 &- i { scratch[i] -= k * scratch[i] }
-            error = max(least, error * (1 - k * k))
+            error = max(minimumError, error * (1 - k * k))
         }
         return error
     }
 
-    /// Applies the envelope: `excitation` becomes sound.
+    /// Applies the envelope to `excitation`, in place.
     /// - Parameters:
     ///   - breath: the level of added noise, a factor for each frame.
     ///   - dry: the input at the same place, which limits the output.
@@ -226,7 +227,7 @@ struct VoiceEnvelope: ~Copyable {
         }
     }
 
-    /// Updates the filter's memory as if it had output the input.
+    /// Updates the output filter's memory as if the filter had output the input.
     @_noLocks
     mutating func followInput(dry: UnsafePointer<Float>, from time: Int, count: Int) {
         for i in 0..<count {

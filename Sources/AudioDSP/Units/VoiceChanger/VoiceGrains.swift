@@ -4,11 +4,11 @@
 struct VoiceGrain: BitwiseCopyable {
     /// The middle of the output grain, on the time axis of the input.
     var centre: Double
-    /// The middle of the source grain, on the same axis.
+    /// The middle of the source grain, on the time axis of the input.
     var source: Double
-    /// The frames from its start to its middle.
+    /// The frames from the output grain's start to its middle.
     var left: Double
-    /// The frames from its middle to its end.
+    /// The frames from the output grain's middle to its end.
     var right: Double
     /// The gain factor.
     var gain: Float
@@ -29,20 +29,20 @@ struct VoiceGrain: BitwiseCopyable {
 struct VoiceTrain: ~Copyable {
     /// The position of the last grain, on the time axis of the input.
     var last = 0.0
-    /// The position of its middle, which is its loudest point.
+    /// The position of the last grain's middle, its loudest point, on the time axis of the input.
     var lastCentre = 0.0
-    /// The position of the next voiced grain.
+    /// The position of the next voiced grain, on the time axis of the input.
     var due = 0.0
-    /// The next position at which voicing is tested.
+    /// The next position at which the sound is tested for a voice, on the time axis of the input.
     var probe = 0.0
     /// True if the last grain was voiced.
     var wasVoiced = false
     /// True if grains are being made.
     var runs = false
-    private let grains: UnsafeMutablePointer<VoiceGrain>
+    private let grains: UnsafeMutablePointer<VoiceGrain>  // a ring
     private let capacity = 256
-    private var first = 0
-    private var end = 0
+    private var first = 0  // the number of the oldest grain
+    private var end = 0  // the number of the next grain to append
 
     init() {
         grains = .allocate(capacity: capacity)
@@ -52,7 +52,7 @@ struct VoiceTrain: ~Copyable {
 
     deinit { grains.deallocate() }
 
-    /// Adds a grain, unless there are too many.
+    /// Adds a grain, unless 256 are stored.
     @_noLocks
     mutating func append(_ grain: VoiceGrain) {
         if end &- first == capacity { return }
@@ -60,18 +60,18 @@ struct VoiceTrain: ~Copyable {
         end &+= 1
     }
 
-    /// Replaces the last grain's right half, if its middle is still to come.
+    /// Sets the length of the last grain's right half, in frames; does nothing if no grain is stored.
     @_noLocks
     mutating func closeLast(_ right: Double) {
         if end == first { return }
         grains[(end &- 1) & (capacity &- 1)].right = right
     }
 
-    /// Adds the sound of a range of time.
+    /// Adds the sound of the grains in `count` frames to an output.
     /// - Parameters:
     ///   - ring: the source of the grains.
     ///   - time: the first frame, on the time axis of the input.
-    ///   - output: `count` samples to which it is added.
+    ///   - output: `count` samples to which the sound is added.
     @_noLocks
     func add(
         _ ring: borrowing MirrorRing, _ tables: borrowing GrainTables, from time: Int,
@@ -91,7 +91,7 @@ struct VoiceTrain: ~Copyable {
         }
     }
 
-    /// Adds the grains' windows themselves.
+    /// Adds the windows of the grains, times their gains, instead of their sound.
     @_noLocks
     func addWindows(
         _ tables: borrowing GrainTables, from time: Int, to output: UnsafeMutablePointer<Float>, count: Int

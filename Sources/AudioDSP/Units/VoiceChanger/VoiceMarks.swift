@@ -6,7 +6,7 @@ struct VoiceMark: BitwiseCopyable {
     var position: Double
     /// The period at the position, in samples.
     var period: Double
-    /// The distance from the position to the loudest point of the period.
+    /// The distance from the position to the loudest point of the period, in samples.
     var offset: Double
 
     @_noLocks
@@ -20,23 +20,23 @@ struct VoiceMark: BitwiseCopyable {
 /// Places marks a period apart in voiced sound (the analysis marks of E. Moulines and F. Charpentier, "Pitch-synchronous waveform
 /// processing techniques", Speech Communication 9, 1990).
 ///
-/// The first mark is where a period is loudest, just after the closing of the glottis; each next one where the sound is most
-/// similar to that around the last, so that they keep one phase. The position at which periods are cut follows the loudest point
-/// slowly.
+/// The first mark is where a period is loudest, just after the closing of the glottis; each next mark is where the
+/// sound is most similar to that around the last mark, so that all marks have the same phase. The position at which periods are
+/// cut follows the loudest point slowly.
 struct VoiceMarks: ~Copyable {
-    /// True if the sound is still voiced.
+    /// True while the sound is voiced and marks follow each other.
     private(set) var isOpen = false
-    private let marks: UnsafeMutablePointer<VoiceMark>
+    private let marks: UnsafeMutablePointer<VoiceMark>  // a ring of the last marks
     private let capacity = 128
-    private var count = 0
-    private var run = 0  // marks since the voice set in
-    private let leastLag: Double
-    private let leastSegment: Int
+    private var count = 0  // marks since the last reset
+    private var runLength = 0  // marks since the voice started
+    private let leastLag: Double  // samples
+    private let leastSegment: Int  // samples
     private let reach: Int
 
     /// - Parameters:
     ///   - rate: the signal's rate in hertz.
-    ///   - reach: the samples back to which marks still matter when a voice starts.
+    ///   - reach: the number of past samples in which marks still matter when a voice starts.
     init(rate: Double, reach: Int) {
         marks = .allocate(capacity: capacity)
         marks.initialize(repeating: VoiceMark(position: 0, period: 1, offset: 0), count: capacity)
@@ -49,7 +49,7 @@ struct VoiceMarks: ~Copyable {
 
     /// Adds a sample.
     /// - Parameters:
-    ///   - now: its number.
+    ///   - now: the sample's number.
     ///   - period: the tracker's period, 0 for unvoiced.
     @_noLocks
     mutating func advance(_ signal: borrowing MirrorRing, now: Int, period: Double) {
@@ -62,15 +62,15 @@ struct VoiceMarks: ~Copyable {
         if !isOpen { begin(signal, now: now, period: period, half: half) }
         guard isOpen else { return }
         var last = marks[(count &- 1) & (capacity &- 1)]
-        // Marks that fell behind, as after an octave jump of the tracker, are skipped.
+        // If the marks have fallen behind, as after an octave jump of the tracker, they start again.
         if Double(now) - last.position > 4 * Double(reach) {
             isOpen = false
             return
         }
         let expected = Int(last.position + last.offset + period)
         if expected &+ half &+ search &+ 1 > now { return }
-        // Short periods are compared over several, which divides the error of each.
-        let back = min(run &- 1, Int(leastLag / period))
+        // Short periods are compared over several periods at once, which divides the error of each.
+        let back = min(runLength &- 1, Int(leastLag / period))
         let from = marks[(count &- 1 &- back) & (capacity &- 1)].position + last.offset
         let lag = last.position + last.offset - from + period
         let found = bestMatch(signal, to: from, lag: lag, search: search, half: half)
@@ -81,9 +81,9 @@ struct VoiceMarks: ~Copyable {
         last.position = from - last.offset + found.lag
         last.period = period
         let place = last.position + last.offset
-        let away = Double(loudest(signal, about: place, period: period)) - place
-        if away.magnitude > 0.1 * period {
-            last.offset = max(-0.6 * period, min(0.6 * period, last.offset + (away > 0 ? 0.01 : -0.01) * period))
+        let deviation = Double(loudest(signal, about: place, period: period)) - place
+        if deviation.magnitude > 0.1 * period {
+            last.offset = max(-0.6 * period, min(0.6 * period, last.offset + (deviation > 0 ? 0.01 : -0.01) * period))
         }
         append(last)
     }
@@ -103,7 +103,7 @@ struct VoiceMarks: ~Copyable {
             best = m
             i &-= 1
         }
-        // At the open end the nearer mark may not be known yet.
+        // After the last mark of a voice that goes on, the nearer mark may not be known yet.
         let limit = isOpen && i == count &- 2 && best.position < place ? 1.1 : 0.75
         if distance > limit * best.period { best.period = 0 }
         return best
@@ -112,7 +112,7 @@ struct VoiceMarks: ~Copyable {
     @_noLocks
     mutating func reset() {
         count = 0
-        run = 0
+        runLength = 0
         isOpen = false
     }
 
@@ -120,7 +120,7 @@ struct VoiceMarks: ~Copyable {
     private mutating func append(_ mark: VoiceMark) {
         marks[count & (capacity &- 1)] = mark
         count &+= 1
-        run &+= 1
+        runLength &+= 1
     }
 
     /// Handles the start of voiced sound: places marks back to where they still matter.
@@ -141,7 +141,7 @@ struct VoiceMarks: ~Copyable {
             first += before.lag
             back &+= 1
         }
-        run = 0
+        runLength = 0
         append(VoiceMark(position: first, period: period, offset: 0))
         while back > 0 {
             let next = bestMatch(signal, to: first, lag: period, search: search, half: half)
@@ -152,7 +152,7 @@ struct VoiceMarks: ~Copyable {
         isOpen = true
     }
 
-    /// Returns the sample within half a period of a position around which most energy lies.
+    /// Returns the number of the sample, within half a period of a position, around which the energy is greatest.
     @_noLocks
     private func loudest(_ signal: borrowing MirrorRing, about place: Double, period: Double) -> Int {
         let smoothing = max(1, Int(0.2 * period))
@@ -161,18 +161,18 @@ struct VoiceMarks: ~Copyable {
         let x = signal.samples(from: from &- smoothing, channel: 0)
         var sum: Float = 0
         for i in 0..<(2 &* smoothing) { sum += x[i] * x[i] }
-        var best: Float = -1
-        var at = 0
+        var greatestEnergy: Float = -1
+        var loudestIndex = 0
         for i in 0..<length {
-            let enters = x[i &+ 2 &* smoothing]
-            sum += enters * enters
-            if sum > best {
-                best = sum
-                at = i
+            let entering = x[i &+ 2 &* smoothing]
+            sum += entering * entering
+            if sum > greatestEnergy {
+                greatestEnergy = sum
+                loudestIndex = i
             }
             sum -= x[i] * x[i]
         }
-        return from &+ at
+        return from &+ loudestIndex
     }
 
     /// Returns the distance from `place`, near `lag`, at which the sound resembles that around `place` most.
@@ -185,31 +185,31 @@ struct VoiceMarks: ~Copyable {
         let a = signal.samples(from: centre &- half, channel: 0)
         let first = wholeBelow(lag + 0.5) &- search
         let b = signal.samples(from: centre &- half &+ first, channel: 0)
-        var before: Float = 0
+        var previousScore: Float = 0
         var best: Float = -1e30
         var lower: Float = 0
         var upper: Float = 0
-        var at = 0
-        let own = dotProduct(a, a, length)
-        var other = dotProduct(b, b, length)
+        var bestIndex = 0
+        let ownEnergy = dotProduct(a, a, length)
+        var otherEnergy = dotProduct(b, b, length)
         for k in 0...(2 &* search) {
-            // Relative to the energy at both positions; otherwise the louder side would attract the mark.
-            let c = 2 * dotProduct(a, b + k, length) / (own + max(0, other) + 1e-30)
-            other += b[k &+ length] * b[k &+ length] - b[k] * b[k]
-            if k == at &+ 1 { upper = c }
+            // The similarity is relative to the energy at both positions; otherwise the louder one would attract the mark.
+            let c = 2 * dotProduct(a, b + k, length) / (ownEnergy + max(0, otherEnergy) + 1e-30)
+            otherEnergy += b[k &+ length] * b[k &+ length] - b[k] * b[k]
+            if k == bestIndex &+ 1 { upper = c }
             if c > best {
                 best = c
-                lower = before
+                lower = previousScore
                 upper = c
-                at = k
+                bestIndex = k
             }
-            before = c
+            previousScore = c
         }
         var offset = 0.0
-        if at > 0, at < 2 &* search {
+        if bestIndex > 0, bestIndex < 2 &* search {
             let bend = Double(lower) - 2 * Double(best) + Double(upper)
             if bend < 0 { offset = 0.5 * (Double(lower) - Double(upper)) / bend }
         }
-        return (Double(first &+ at) + offset, best)
+        return (Double(first &+ bestIndex) + offset, best)
     }
 }

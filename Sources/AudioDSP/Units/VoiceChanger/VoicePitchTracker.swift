@@ -4,10 +4,10 @@ import CEarshotRealtime
 
 /// Finds the period of a voice from its last 10 to 30 ms.
 ///
-/// The normalized square difference (P. McLeod and G. Wyvill, "A smarter way to find pitch", ICMC 2005) at every lag, each over a
-/// range that grows with the lag, so that short periods are known early. The best of its maxima is chosen with a cost for lower
-/// octaves and a bonus for continuity (after P. Boersma, "Accurate short-term analysis of the fundamental frequency", IFA
-/// Proceedings 17, 1993); the period is then read at the longest multiple that still has a maximum, which divides the error.
+/// The normalized square difference (P. McLeod and G. Wyvill, "A smarter way to find pitch", ICMC 2005) is computed at every lag,
+/// each over a range that grows with the lag, so that short periods are known early. The best of its maxima is chosen with a cost
+/// for lower octaves and a bonus for continuity (after P. Boersma, "Accurate short-term analysis of the fundamental frequency",
+/// IFA Proceedings 17, 1993); the period is then read at the longest multiple that still has a maximum, which divides the error.
 struct VoicePitchTracker: ~Copyable {
     /// The signal's rate in hertz.
     let rate: Double
@@ -17,10 +17,10 @@ struct VoicePitchTracker: ~Copyable {
     private(set) var period: Double = 0
     /// The similarity of successive periods, at most 1.
     private(set) var similarity: Float = 0
-    private let shortest: Int
-    private let leastWindow: Int
-    private let difference: UnsafeMutablePointer<Float>
-    private let energy: UnsafeMutablePointer<Float>
+    private let shortest: Int  // samples
+    private let leastWindow: Int  // samples
+    private let difference: UnsafeMutablePointer<Float>  // the normalized square difference by lag
+    private let energy: UnsafeMutablePointer<Float>  // of all samples before each one
 
     init(rate: Double) {
         self.rate = rate
@@ -92,7 +92,8 @@ struct VoicePitchTracker: ~Copyable {
             }
             lag &+= 1
         }
-        // The costs choose an octave; in it the period is where similarity is greatest, not a ripple beside it.
+        // The costs only choose the octave. Near the chosen lag, the period is where the similarity is greatest, not at a ripple
+        // beside that.
         var near = Int(Double(best) * 0.88)
         let far = min(longest, Int(Double(best) * 1.12))
         let centre = best
@@ -128,22 +129,22 @@ struct VoicePitchTracker: ~Copyable {
 
     @_noLocks
     private func refined(_ signal: UnsafePointer<Float>, _ lag: Int) -> Double {
-        var one = top(signal, lag)
+        var estimate = top(signal, lag)
         var k = 2
-        while Double(k) * one < Double(longest) - 1 {
-            let guess = Int(Double(k) * one + 0.5)
-            var at = guess
-            if difference[guess &- 1] > difference[at] { at = guess &- 1 }
-            if difference[guess &+ 1] > difference[at] { at = guess &+ 1 }
-            if difference[at] < difference[at &- 1] || difference[at] < difference[at &+ 1]
-                || difference[at] < 0.8 * similarity
+        while Double(k) * estimate < Double(longest) - 1 {
+            let guess = Int(Double(k) * estimate + 0.5)
+            var peakLag = guess
+            if difference[guess &- 1] > difference[peakLag] { peakLag = guess &- 1 }
+            if difference[guess &+ 1] > difference[peakLag] { peakLag = guess &+ 1 }
+            if difference[peakLag] < difference[peakLag &- 1] || difference[peakLag] < difference[peakLag &+ 1]
+                || difference[peakLag] < 0.8 * similarity
             {
                 break
             }
-            one = top(signal, at) / Double(k)
+            estimate = top(signal, peakLag) / Double(k)
             k &+= 1
         }
-        return one
+        return estimate
     }
 
     @_noLocks

@@ -4,21 +4,21 @@ import CEarshotRealtime
 
 /// A voice changer's parameters, converted for processing.
 struct VoiceSetting: BitwiseCopyable {
-    /// The effect's share, 0 to 1.
+    /// The share of the changed sound in the output, 0 to 1.
     private(set) var mix: Float = 1
-    /// The formants' ratio.
+    /// The ratio of the formants' new frequencies to the input's.
     private(set) var formant = 1.0
-    /// The frames between the grains of a robot, 0 for none.
+    /// The frames between the grains of a robot's voice; 0 without a robot.
     private(set) var robotSpacing = 0.0
-    /// The whisper, 0...1.
+    /// The share of the whisper, 0 to 1.
     private(set) var whisper: Float = 0
-    private var pitch = 1.0
-    private var first = 1.0
-    private var second = 1.0
+    private var pitch = 1.0  // the ratio of the new pitch to the input's
+    private var firstInterval = 1.0  // the ratio of an added voice's pitch to the first voice's
+    private var secondInterval = 1.0
     private var firstLevel: Float = 0
     private var secondLevel: Float = 0
 
-    /// Returns true if the sound is unchanged.
+    /// True if the settings leave the sound unchanged, whatever the mix.
     var isNeutral: Bool {
         @_noLocks get {
             pitch == 1 && formant == 1 && robotSpacing == 0 && whisper == 0 && firstLevel == 0 && secondLevel == 0
@@ -38,13 +38,13 @@ struct VoiceSetting: BitwiseCopyable {
             values[Parameter.robot.rawValue] >= 0.5 ? sampleRate / Double(values[Parameter.robotPitch.rawValue]) : 0
         mix = values[Parameter.mix.rawValue] / 100
         whisper = values[Parameter.whisper.rawValue] / 100
-        first = Self.ratio(values[Parameter.firstInterval.rawValue])
+        firstInterval = Self.ratio(values[Parameter.firstInterval.rawValue])
         firstLevel = Self.factor(values[Parameter.firstLevel.rawValue])
-        second = Self.ratio(values[Parameter.secondInterval.rawValue])
+        secondInterval = Self.ratio(values[Parameter.secondInterval.rawValue])
         secondLevel = Self.factor(values[Parameter.secondLevel.rawValue])
     }
 
-    /// Returns the amplitude of a train of grains.
+    /// Returns the gain factor of train `k` of grains: 0 is the voice, 1 and 2 are the added voices, 3 is the breath.
     @_noLocks
     func level(_ k: Int) -> Float {
         switch k {
@@ -55,11 +55,11 @@ struct VoiceSetting: BitwiseCopyable {
         }
     }
 
-    /// Returns the ratio of a train's pitch to the first one's.
+    /// Returns the ratio of the pitch of train `k` to that of the first train.
     @_noLocks
-    func interval(_ k: Int) -> Double { k == 1 ? first : k == 2 ? second : 1 }
+    func interval(_ k: Int) -> Double { k == 1 ? firstInterval : k == 2 ? secondInterval : 1 }
 
-    /// Returns the ratio of a train's pitch to the input's; at most two octaves.
+    /// Returns the ratio of the pitch of train `k` to the input's pitch, clamped to two octaves down and up.
     @_noLocks
     func ratio(_ k: Int) -> Double { max(0.25, min(4, pitch * interval(k))) }
 
@@ -68,7 +68,7 @@ struct VoiceSetting: BitwiseCopyable {
         semitones == 0 ? 1 : earshot_exp(Double(semitones) * 0.057_762_265_046_662_11)
     }
 
-    /// Returns the factor of a level; the lowest value is silence.
+    /// Returns the gain factor of a level in decibels; the lowest level, −60 dB, is silence.
     @_noLocks
     private static func factor(_ decibels: Float) -> Float { decibels <= -60 ? 0 : decibelsToGain(decibels) }
 }

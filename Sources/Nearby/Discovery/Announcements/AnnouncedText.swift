@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names chosen by others on the network.
+/// Makes names safe to show, since others on the network have chosen them.
 enum AnnouncedText {
     /// The maximum bytes of a DNS label.
     static let maximumSize = 63
 
     /// Returns a name that is safe for a terminal and a list: one line without control characters or changes of writing
-    /// direction, at most `limit` bytes of UTF-8. Joiners stay, because emoji and several scripts need them.
+    /// direction, at most `limit` bytes of UTF-8. U+FFFD replaces such characters. Joiners stay, because emoji and several
+    /// scripts need them.
     static func printable(_ text: String, limit: Int = maximumSize) -> String {
         var result = String.UnicodeScalarView()
         var size = 0

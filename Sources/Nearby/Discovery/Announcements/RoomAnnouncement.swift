@@ -3,7 +3,8 @@
 import EarshotMediaTransport
 import EarshotRooms
 
-/// The announcement of a room: the TXT record of its DNS-SD service. It is only a claim; the TLS handshake verifies it.
+/// The announcement of a room: the TXT record of its DNS-SD service. The announcement is only a claim; the TLS handshake verifies
+/// the host.
 public struct RoomAnnouncement: Hashable, Sendable {
     /// The DNS-SD service type.
     package static let serviceType = "_earshot._udp"
@@ -29,7 +30,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
         self.memberCount = memberCount
     }
 
-    /// Returns true if this program can join the room.
+    /// True if this program can join the room.
     package var isOfKnownVersion: Bool { version == Self.currentVersion }
 
     /// Reads an announcement; nil if the version, the id or the key is missing or invalid. Unknown keys are ignored.
@@ -58,7 +59,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
 }
 
 extension Int {
-    /// Reads a decimal number without a sign.
+    /// Reads a decimal number without a sign; nil if the text is none, or if the number exceeds `limit`.
     fileprivate init?(digits: String, upTo limit: Int) {
         guard digits.utf8.count <= 9, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let value = Int(digits), value <= limit

@@ -29,14 +29,15 @@ struct RoomSightings {
     private var sightings: [Place: Sighting] = [:]
 
     /// Starts following a service that is not resolved yet.
-    /// - Returns: false if it is followed already, or if there are too many.
+    /// - Returns: false if the service is followed already, or if too many are followed.
     mutating func add(_ place: Place, isOnThisMachine: Bool) -> Bool {
         guard places[place] == nil, places.count < Self.maximumPlaceCount else { return false }
         places[place] = isOnThisMachine
         return true
     }
 
-    /// Updates a followed service; nil if its record is not a room's, or its address is unusable.
+    /// Updates a followed service. `sighting` is nil if the service's record is not a room's. A sighting with an unusable address
+    /// is dropped.
     mutating func update(_ place: Place, _ sighting: Sighting?) {
         guard let isOnThisMachine = places[place] else { return }
         sightings[place] = sighting.flatMap { $0.endpoint.leadsSomewhere(isOnThisMachine) ? $0 : nil }
@@ -51,15 +52,15 @@ struct RoomSightings {
     var rooms: [NearbyRoom] {
         var rooms: [NearbyRoom.ID: NearbyRoom] = [:]
         for (place, sighting) in sightings {
-            let told = sighting.announcement
-            let id = NearbyRoom.ID(roomID: told.roomID, hostKey: told.hostKey, announcedName: place.name)
+            let announced = sighting.announcement
+            let id = NearbyRoom.ID(roomID: announced.roomID, hostKey: announced.hostKey, announcedName: place.name)
             var room =
                 rooms[id]
                 ?? NearbyRoom(
                     id: id, name: AnnouncedText.printable(place.name), hostName: sighting.hostName, endpoints: [],
-                    announcement: told, isOnThisMachine: false)
-            // The newer one is unknown; choose the same one in either order.
-            if told.precedes(room.announcement) { room.announcement = told }
+                    announcement: announced, isOnThisMachine: false)
+            // It is not known which announcement is newer: choose the same one in whatever order they come.
+            if announced.precedes(room.announcement) { room.announcement = announced }
             room.hostName = min(room.hostName, sighting.hostName)
             room.isOnThisMachine = room.isOnThisMachine || places[place] == true
             room.endpoints.append(sighting.endpoint)
@@ -75,7 +76,8 @@ struct RoomSightings {
 }
 
 extension RoomAnnouncement {
-    /// Returns true for the announcement with fewer members: the other one is probably newer.
+    /// Returns true if this announcement is preferred to the other one: it has more members or, with as many, a higher version or
+    /// a PIN.
     fileprivate func precedes(_ other: RoomAnnouncement) -> Bool {
         (memberCount, version, needsPIN ? 1 : 0) > (other.memberCount, other.version, other.needsPIN ? 1 : 0)
     }
@@ -91,7 +93,8 @@ extension NearbyRoom {
 }
 
 extension SocketAddress {
-    /// Returns true if the address is usable: another machine's loopback, port 0 and multicast are not.
+    /// Returns true if a connection to the address is possible. Port 0, unspecified and multicast addresses, and another
+    /// machine's loopback address exclude it.
     fileprivate func leadsSomewhere(_ isOnThisMachine: Bool) -> Bool {
         let isMulticast =
             switch address {

@@ -24,14 +24,14 @@ package struct TXTRecord: Hashable, Sendable {
     private mutating func append(_ string: ArraySlice<UInt8>) {
         let equals = string.firstIndex(of: UInt8(ascii: "="))
         let key = string[..<(equals ?? string.endIndex)]
-        // Printable ASCII, in which the case of letters is ignored.
+        // A key is printable ASCII; the case of its letters is ignored.
         guard !key.isEmpty, key.allSatisfy({ (0x20...0x7E).contains($0) }) else { return }
         let name = String(decoding: key, as: UTF8.self).lowercased()
         guard !pairs.contains(where: { $0.key == name }) else { return }
         pairs.append((name, equals.map { Array(string[($0 + 1)...]) }))
     }
 
-    /// The value of a key in lower case, as text; nil if there is no value, or it is not UTF-8.
+    /// The value of a key as text; nil if there is no value, or it is not UTF-8. `key` must be in lower case.
     package subscript(key: String) -> String? {
         get { pairs.first { $0.key == key }?.value.flatMap { String(validating: $0, as: UTF8.self) } }
         set {
@@ -40,11 +40,11 @@ package struct TXTRecord: Hashable, Sendable {
         }
     }
 
-    /// The record in DNS. Pairs of more than 255 bytes are left out.
+    /// The bytes of the record in DNS. Pairs of more than 255 bytes are left out.
     package var bytes: [UInt8] {
         let strings = pairs.map { pair in Array(pair.key.utf8) + (pair.value.map { [UInt8(ascii: "=")] + $0 } ?? []) }
-        let written = strings.filter { (1...255).contains($0.count) }.flatMap { [UInt8($0.count)] + $0 }
-        return written.isEmpty ? [0] : written
+        let encoded = strings.filter { (1...255).contains($0.count) }.flatMap { [UInt8($0.count)] + $0 }
+        return encoded.isEmpty ? [0] : encoded
     }
 
     /// Returns true if keys, values and their order are equal.

@@ -7,8 +7,8 @@ struct HTTPTarget: Hashable, Sendable {
     /// The unescaped components: `["room", "members", "7"]`. An escaped `/` in a name does not separate.
     let components: [String]
 
-    /// - Parameter text: the target of the request line. The result is nil for one with a scheme and a host, one that does not
-    ///   begin with `/`, or one with an invalid escape.
+    /// - Parameter text: the target of the request line. The result is nil for a target with a scheme and a host, one that does
+    ///   not begin with `/`, or one with an invalid character or escape.
     init?(_ text: String) {
         guard text.utf8.first == UInt8(ascii: "/"), text.utf8.allSatisfy({ (33...126).contains($0) }) else {
             return nil

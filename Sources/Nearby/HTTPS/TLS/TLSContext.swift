@@ -20,7 +20,7 @@ import CEarshotOpenSSL
     ].joined(separator: ":")
     /// The maximum bytes of the peer's certificate chain.
     private static let chainCapacity = 32_768
-    /// Sessions are resumed only in their own context (SSL_CTX_set_session_id_context).
+    /// The context in which sessions can be resumed (SSL_CTX_set_session_id_context).
     private static let sessionContext = Array("earshot".utf8)
 
     /// - Parameter credentials: the local certificate; required for a server, presented by a client on request.
@@ -30,7 +30,7 @@ import CEarshotOpenSSL
             throw .system(TLSError.takeReason())
         }
         unsafe (self.role, self.pointer) = unsafe (role, pointer)
-        // From here on deinit frees it.
+        // From here on `deinit` frees the `SSL_CTX`.
         guard setUp(), credentials.map(use) ?? true else { throw .system(TLSError.takeReason()) }
     }
 
@@ -61,7 +61,7 @@ import CEarshotOpenSSL
 
     private func use(_ credentials: TLSCredentials) -> Bool {
         guard unsafe SSL_CTX_use_certificate(pointer, credentials.certificates[0]) == 1 else { return false }
-        // With 1 the context retains the certificate.
+        // The argument 1 makes the context retain the certificate.
         let isChained = unsafe credentials.certificates.dropFirst().allSatisfy { certificate in
             unsafe SSL_CTX_ctrl(pointer, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate)) == 1
         }

@@ -11,7 +11,7 @@ import CEarshotOpenSSL
     let certificates: [OpaquePointer]
     let key: OpaquePointer
 
-    /// Reads both in PEM, the key without a passphrase.
+    /// Reads the certificate with its chain, and the private key, both in PEM. The key must have no passphrase.
     init(certificatePEM: [UInt8], privateKeyPEM: [UInt8]) throws(TLSError) {
         let certificates = try unsafe Self.certificates(certificatePEM)
         // Without a callback OpenSSL would prompt for a passphrase on the terminal.
@@ -38,8 +38,8 @@ import CEarshotOpenSSL
             }
         }
         // Reading past the last certificate gives this error.
-        let isWhole = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE
-        guard isWhole, unsafe !found.isEmpty else {
+        let hasReadAll = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE
+        guard hasReadAll, unsafe !found.isEmpty else {
             unsafe found.forEach(X509_free)
             throw .system(TLSError.takeReason())
         }

@@ -20,12 +20,13 @@ import CEarshotOpenSSL
         case failed(TLSError)
     }
 
-    /// The maximum bytes that the peer may send in the handshake; one with a chain of RSA certificates has a tenth of it.
+    /// The maximum bytes that the peer may send in the handshake. A handshake with a chain of RSA certificates takes a tenth of
+    /// that.
     static let handshakeCapacity = 65_536
     /// The maximum bytes of replies that the peer may cause between two pieces of content: some dozens of KeyUpdates, or of
     /// refused renegotiations.
     static let replyCapacity = 1_024
-    /// The maximum bytes of a record's content (RFC 8446 §5.1), and of a call of OpenSSL.
+    /// The maximum bytes of a record's content (RFC 8446 §5.1), and of received bytes passed to OpenSSL at once.
     static let recordCapacity = 16_384
 
     private(set) var state = State.handshaking
@@ -37,14 +38,14 @@ import CEarshotOpenSSL
     private(set) var hasClosed = false
 
     private let ssl: OpaquePointer
-    /// The received bytes, and the bytes to send; the `SSL` owns both.
+    /// The buffers of the received bytes, `input`, and of the bytes to send, `output`; the `SSL` owns both.
     private let input: OpaquePointer
     private let output: OpaquePointer
     private let accepts: ([UInt8]) -> Bool
-    private let content: UnsafeMutableRawBufferPointer
-    private var headerCount = 0
-    private var handshakeCount = 0
-    private var replyCount = 0
+    private let contentBuffer: UnsafeMutableRawBufferPointer
+    private var headerBytesChecked = 0
+    private var handshakeBytes = 0
+    private var replyBytes = 0
 
     /// - Parameter accepts: returns true if the peer's public key, as SPKI in DER, is the right one. Called during the handshake,
     ///   before the peer has proven the key; it must not call the engine.
@@ -57,15 +58,15 @@ import CEarshotOpenSSL
         }
         unsafe SSL_set_bio(ssl, input, output)
         unsafe (self.ssl, self.input, self.output, self.accepts) = unsafe (ssl, input, output, accepts)
-        unsafe content = .allocate(byteCount: Self.recordCapacity, alignment: 16)
+        unsafe contentBuffer = .allocate(byteCount: Self.recordCapacity, alignment: 16)
         unsafe SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
         if context.role == .client { unsafe SSL_set_connect_state(ssl) } else { unsafe SSL_set_accept_state(ssl) }
     }
 
     deinit {
         unsafe SSL_free(ssl)
-        unsafe OPENSSL_cleanse(content.baseAddress, content.count)
-        unsafe content.deallocate()
+        unsafe OPENSSL_cleanse(contentBuffer.baseAddress, contentBuffer.count)
+        unsafe contentBuffer.deallocate()
     }
 
     // MARK: Network
@@ -73,7 +74,7 @@ import CEarshotOpenSSL
     /// Begins the handshake: a client's first message is then in the output.
     func start() { shakeHands() }
 
-    /// Receives the peer's bytes. Ignores bytes after its close_notify, or after a failure.
+    /// Receives the peer's bytes. Ignores bytes after the peer's close_notify, or after a failure.
     /// - Parameter deliver: receives the decrypted content, in order; valid during the call. It must not call the engine.
     func receive(_ bytes: UnsafeRawBufferPointer, content deliver: (UnsafeRawBufferPointer) -> Void) {
         var rest = unsafe bytes[...]
@@ -87,7 +88,7 @@ import CEarshotOpenSSL
                 return fail(.system(TLSError.takeReason()))
             }
             if state == .handshaking {
-                handshakeCount += piece.count
+                handshakeBytes += piece.count
                 shakeHands()
             }
             if state == .established { unsafe readContent(deliver) }
@@ -95,14 +96,14 @@ import CEarshotOpenSSL
     }
 
     /// Handles the end of the connection.
-    /// - Returns: the failure; nil after the peer's close_notify, or after an earlier failure.
+    /// - Returns: the failure that the end means; nil after the peer's close_notify, or after an earlier failure.
     func end() -> TLSError? {
         let failure = endFailure
         if let failure { fail(failure) }
         return failure
     }
 
-    /// The failure if the connection ended now.
+    /// The failure that the end of the connection would mean now; nil after the peer's close_notify, or after a failure.
     var endFailure: TLSError? {
         switch state {
         case .handshaking: .endedInHandshake
@@ -115,7 +116,7 @@ import CEarshotOpenSSL
     var outputSize: Int { unsafe BIO_ctrl_pending(output) }
 
     /// Moves bytes to send into a buffer.
-    /// - Returns: their number.
+    /// - Returns: the number of moved bytes.
     func readOutput(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var count = 0
         ERR_clear_error()
@@ -127,7 +128,7 @@ import CEarshotOpenSSL
 
     // MARK: Content
 
-    /// Encrypts content.
+    /// Encrypts content into the output; does nothing after a failure.
     /// - Precondition: the handshake is done, and ``close()`` was not called.
     func write(_ content: UnsafeRawBufferPointer) {
         precondition(hasEstablished && !hasClosed)
@@ -149,7 +150,7 @@ import CEarshotOpenSSL
         ERR_clear_error()
     }
 
-    /// The protocol that both sides support (ALPN, RFC 7301); nil if there is none.
+    /// The application protocol that client and server have agreed on (ALPN, RFC 7301); nil if there is none.
     var applicationProtocol: String? {
         var name: UnsafePointer<UInt8>?
         var count: CUnsignedInt = 0
@@ -169,12 +170,13 @@ extension TLSEngine {
 
     private func fail(_ error: TLSError) { state = .failed(error) }
 
-    /// Returns true if the bytes begin with an alert or a handshake record; its version begins with 3 (RFC 8446 §5.1). Checked
-    /// here, as OpenSSL's error for other bytes depends on its version.
+    /// Returns false if the connection's first bytes cannot be an alert or a handshake record: the type is another one, or the
+    /// version does not begin with 3 (RFC 8446 §5.1). Checked here, as OpenSSL's error for such bytes depends on OpenSSL's
+    /// version.
     private func isTLS(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        for byte in unsafe Array(bytes.prefix(2 - headerCount)) {
-            guard headerCount == 0 ? (21...22).contains(byte) : byte == 3 else { return false }
-            headerCount += 1
+        for byte in unsafe Array(bytes.prefix(2 - headerBytesChecked)) {
+            guard headerBytesChecked == 0 ? (21...22).contains(byte) : byte == 3 else { return false }
+            headerBytesChecked += 1
         }
         return true
     }
@@ -185,7 +187,7 @@ extension TLSEngine {
         guard result == 1 else {
             switch unsafe SSL_get_error(ssl, result) {
             case SSL_ERROR_WANT_READ:
-                if handshakeCount > Self.handshakeCapacity { fail(.handshakeFailed("handshake too long")) }
+                if handshakeBytes > Self.handshakeCapacity { fail(.handshakeFailed("handshake too long")) }
             case SSL_ERROR_ZERO_RETURN: fail(.endedInHandshake)
             default: fail(.handshakeFailed(TLSError.takeReason()))
             }
@@ -202,22 +204,22 @@ extension TLSEngine {
             let before = outputSize
             var count = 0
             ERR_clear_error()
-            let result = unsafe SSL_read_ex(ssl, content.baseAddress, content.count, &count)
-            replyCount += outputSize - before
+            let result = unsafe SSL_read_ex(ssl, contentBuffer.baseAddress, contentBuffer.count, &count)
+            replyBytes += outputSize - before
             guard result == 1 else {
                 switch unsafe SSL_get_error(ssl, result) {
-                case SSL_ERROR_WANT_READ: if replyCount > Self.replyCapacity { fail(.flooded) }
+                case SSL_ERROR_WANT_READ: if replyBytes > Self.replyCapacity { fail(.flooded) }
                 case SSL_ERROR_ZERO_RETURN: state = .peerClosed
                 default: fail(.broken(TLSError.takeReason()))
                 }
                 return
             }
-            replyCount = 0
-            if count > 0 { unsafe deliver(UnsafeRawBufferPointer(rebasing: content[..<count])) }
+            replyBytes = 0
+            if count > 0 { unsafe deliver(UnsafeRawBufferPointer(rebasing: contentBuffer[..<count])) }
         }
     }
 
-    /// OpenSSL's callback to verify the peer's certificate.
+    /// OpenSSL's callback to verify the peer's certificate. Returns true if ``accepts`` accepts the certificate's key.
     static func verify(_ store: OpaquePointer?) -> Bool {
         guard let ssl = unsafe X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()),
             let engine = unsafe SSL_get_ex_data(OpaquePointer(ssl), 0),
@@ -231,7 +233,7 @@ extension TLSEngine {
         return true
     }
 
-    /// Returns the SPKI in DER; nil if the certificate has no readable one.
+    /// Returns a certificate's public key, as SPKI in DER; nil if it cannot be read.
     private static func publicKey(of certificate: OpaquePointer) -> [UInt8]? {
         guard let key = unsafe X509_get_X509_PUBKEY(certificate) else { return nil }
         let size = unsafe i2d_X509_PUBKEY(key, nil)

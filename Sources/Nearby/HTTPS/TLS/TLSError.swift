@@ -19,7 +19,8 @@ enum TLSError: Error, Hashable, Sendable {
     /// The certificate or key is unusable, or OpenSSL has no memory; the value is OpenSSL's message.
     case system(String)
 
-    /// Returns OpenSSL's message for this thread's first error, and clears the others. The first one is the cause.
+    /// Returns OpenSSL's message for this thread's first error, which is the cause of later ones, and clears all errors of the
+    /// thread.
     static func takeReason() -> String {
         // Unsafe in this file: OpenSSL's messages are constants.
         let code = ERR_peek_error()

@@ -7,7 +7,7 @@ struct CoreTimer {
     private var task: Task<Void, Never>?
     private var deadline: HostTime?
 
-    /// Schedules the next call; nil for none.
+    /// Schedules the next call at `deadline`, in place of the call scheduled before; nil for no call.
     mutating func set(to deadline: HostTime?, at now: HostTime, _ tick: @escaping @Sendable () async -> Void) {
         guard deadline != self.deadline else { return }
         cancel()

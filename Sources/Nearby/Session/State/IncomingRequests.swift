@@ -8,7 +8,7 @@ struct IncomingRequests {
     private(set) var feeds: [RequestID: EventStreamWriter] = [:]
     private var nextNumber: UInt64 = 1
 
-    /// Returns the number of the next request.
+    /// Returns the number of a new request.
     mutating func makeID() -> RequestID {
         defer { nextNumber += 1 }
         return RequestID(nextNumber)
@@ -28,7 +28,7 @@ struct IncomingRequests {
     }
 
     /// Removes a request whose connection was lost, and its event stream.
-    /// - Returns: false if there was neither.
+    /// - Returns: false if there was no such request or stream.
     mutating func lose(_ id: RequestID) -> Bool {
         let feed = feeds.removeValue(forKey: id)
         feed?.finish()

@@ -2,7 +2,7 @@
 
 import EarshotRooms
 
-/// The session's requests to other peers, and their shared connections.
+/// The session's requests to other peers, and the connections that the requests to one peer share.
 struct OutgoingRequests {
     /// The maximum peers with kept connections.
     private static let clientCapacity = 32
@@ -11,7 +11,7 @@ struct OutgoingRequests {
     var calls: [CallID: Task<Void, Never>] = [:]
     private var clients: [Endpoint: PeerClient] = [:]
 
-    /// Returns the connection to a peer, opening one if needed.
+    /// Returns the client for a peer, creating one if needed. If there are too many clients, closes another one.
     mutating func client(for endpoint: Endpoint, identity: TLSIdentity) throws(HTTPSError) -> PeerClient {
         if let client = clients[endpoint] { return client }
         if clients.count >= Self.clientCapacity, let (old, client) = clients.first { close(client, to: old) }
@@ -20,14 +20,14 @@ struct OutgoingRequests {
         return client
     }
 
-    /// Closes a connection, unless another one to the peer has replaced it.
+    /// Closes a client, unless another client for the peer has replaced it.
     mutating func close(_ client: PeerClient?, to endpoint: Endpoint) {
         guard let client, clients[endpoint] === client else { return }
         clients[endpoint] = nil
         client.http.close()
     }
 
-    /// Closes all connections.
+    /// Closes all clients.
     mutating func closeAll() {
         for client in clients.values { client.http.close() }
         clients = [:]

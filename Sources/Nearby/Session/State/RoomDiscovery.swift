@@ -10,15 +10,15 @@ struct RoomDiscovery {
     var advertiser: RoomAdvertiser?
     /// The browser for other parts; nil outside any room.
     var browser: RoomBrowser?
-    /// The tasks that read both.
+    /// The tasks that read the advertiser's states and the browser's rooms.
     var tasks: [Task<Void, Never>] = []
     var probes = PartProbes()
-    /// The announced rooms.
+    /// The rooms that the browser last reported.
     var rooms: [NearbyRoom] = []
     /// The search for a lost host among the announced rooms.
     var hostSearch: Task<Void, Never>?
 
-    /// Stops both in the background: Avahi's daemon may be slow.
+    /// Stops the advertiser and the browser in the background: Avahi's daemon may be slow.
     mutating func stop() {
         for task in tasks { task.cancel() }
         tasks = []
@@ -36,7 +36,7 @@ struct RoomDiscovery {
     }
 }
 
-/// The announced parts of a room that are asked. Anyone can announce any number of them, so only a few are asked at once.
+/// The questions to the announced parts of a room. Anyone can announce any number of parts, so only a few are asked at once.
 struct PartProbes {
     /// The maximum parts to ask at once.
     static let limit = 8
@@ -47,7 +47,7 @@ struct PartProbes {
 
     /// The time at which each part was last asked.
     private(set) var dates: [KeyFingerprint: HostTime] = [:]
-    /// The questions without an answer yet.
+    /// The number of questions without an answer yet.
     private(set) var runningCount = 0
 
     /// Returns the parts to ask now, first those that were not asked before. ``end()`` must follow for each.

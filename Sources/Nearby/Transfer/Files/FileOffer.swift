@@ -11,7 +11,7 @@ struct FileOffer: Codable, Hashable, Sendable {
     var version = 1
     /// The sender's name of the file.
     var name: String
-    /// The bytes of the file; below 2⁵³.
+    /// The size of the file in bytes; below 2⁵³.
     var size: Int64
 
     init(name: String, size: Int64) {
@@ -19,7 +19,7 @@ struct FileOffer: Codable, Hashable, Sendable {
         self.size = size
     }
 
-    /// Reads an offer.
+    /// Reads an offer of version 1.
     init(parsing bytes: [UInt8]) throws(TransferError) {
         guard bytes.count <= Self.maximumSize, let offer = try? JSONDecoder().decode(Self.self, from: Data(bytes))
         else {
@@ -37,9 +37,9 @@ struct FileOffer: Codable, Hashable, Sendable {
 
 /// The answer to an accepted offer.
 struct FileState: Codable, Hashable, Sendable {
-    /// The bytes that the receiver has: the sender continues from there.
+    /// The number of bytes that the receiver has; the sender continues after them.
     var have: Int64
-    /// True if the file is complete and verified.
+    /// True if the file is complete and verified; nil if not.
     var done: Bool?
 
     init(have: Int64, done: Bool = false) {

@@ -2,7 +2,7 @@
 
 import EarshotRooms
 
-/// The progress of a file.
+/// The progress of a file's transfer with one member.
 public struct FileProgress: Hashable, Sendable {
     /// The phase of a transfer.
     public enum Phase: Hashable, Sendable {
@@ -12,7 +12,7 @@ public struct FileProgress: Hashable, Sendable {
         case offered
         /// The bytes are being sent.
         case moving
-        /// The connection was interrupted and is tried again.
+        /// No bytes are being sent: the receiver has just accepted, or the connection was interrupted and is tried again.
         case reconnecting
         /// The file was received and verified.
         case done
@@ -20,17 +20,17 @@ public struct FileProgress: Hashable, Sendable {
         case failed
     }
 
-    /// The other side.
+    /// The member that sends or receives the file.
     public let member: MemberID
     /// The current phase.
     public internal(set) var phase: Phase
-    /// The bytes of the file done in this phase.
+    /// The number of bytes of the file that are hashed or transferred so far.
     public internal(set) var bytes: Int64 = 0
-    /// The bytes of the file.
+    /// The size of the file in bytes.
     public let size: Int64
-    /// The bytes a second over the last five seconds.
+    /// The bytes per second over the last five seconds, hashed or transferred; 0 in other phases.
     public internal(set) var rate: Double = 0
-    /// The remaining time at this rate; nil while nothing is sent.
+    /// The remaining time at the current ``rate``; nil while that is 0.
     public internal(set) var remaining: Duration?
 
     init(_ member: MemberID, size: Int64, phase: Phase) {
@@ -48,7 +48,7 @@ struct ProgressMeter {
 
     init(_ progress: FileProgress) { self.progress = progress }
 
-    /// Starts a phase at this number of bytes.
+    /// Starts a phase at which `bytes` of the file are done already.
     mutating func begin(_ phase: FileProgress.Phase, at bytes: Int64, _ time: ContinuousClock.Instant) {
         progress.phase = phase
         progress.bytes = bytes

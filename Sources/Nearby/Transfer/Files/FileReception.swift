@@ -9,9 +9,9 @@ import Synchronization
 
 /// The reception of one file, over one or more requests.
 final class FileReception: Sendable {
-    /// The bytes that are written together.
+    /// The number of bytes that are written to the disk together.
     private static let batchSize = 262_144
-    private static let tick = Duration.milliseconds(100)
+    private static let progressInterval = Duration.milliseconds(100)
 
     let member: MemberID
     let name: String
@@ -19,10 +19,10 @@ final class FileReception: Sendable {
     let digest: SHA256Digest
     let progress: AsyncStream<FileProgress>
     private let shown: AsyncStream<FileProgress>.Continuation
-    /// True if the file was accepted.
+    /// True if the file was accepted, false if it was declined or the reception has ended; not set before.
     private let decision = Outcome<Bool>()
     private let outcome = Outcome<Result<String, TransferError>>()
-    private let latest = Latest()
+    private let latestRequest = Latest()
     private let limits: TransferLimits
     /// Ends other receptions of the same file that wait for their sender.
     private let makeRoom: @Sendable (FileReception) async -> Void
@@ -30,12 +30,12 @@ final class FileReception: Sendable {
 
     private struct State {
         var part: ResumableFile?
-        /// True if bytes from the disk may be the damaged ones.
+        /// True if bytes of an earlier transfer may be the cause of a wrong hash, so that a new transfer may succeed.
         var canRestart = false
         var isDelivered = false
         var isReleased = false
-        var requests = 0
-        var heard = ContinuousClock.now
+        var requestCount = 0
+        var heardAt = ContinuousClock.now
         var meter: ProgressMeter
         var lastShown: FileProgress?
     }
@@ -55,7 +55,7 @@ final class FileReception: Sendable {
         Task {
             while self.outcome.value == nil {
                 self.show()
-                try? await Task.sleep(for: Self.tick)
+                try? await Task.sleep(for: Self.progressInterval)
                 self.giveUpIfSilent()
             }
             self.show()
@@ -65,14 +65,14 @@ final class FileReception: Sendable {
 
     var isOver: Bool { outcome.value != nil }
 
-    /// Returns true if it waits for its sender to continue.
-    var isWaiting: Bool { state.withLock { $0.part != nil && $0.requests == 0 } }
+    /// True if the accepted file waits for its sender to continue.
+    var isWaiting: Bool { state.withLock { $0.part != nil && $0.requestCount == 0 } }
 
-    /// Ends this reception because another sender, or another process of the same one, continues the file.
+    /// Ends this reception because another sender, or another process of the same sender, continues the file.
     func endForSuccessor() async {
         fail(.withdrawn)
-        // The writer must end first.
-        try? await latest.run {}
+        // Wait for the end of the request that writes to the file.
+        try? await latestRequest.run {}
     }
 
     // MARK: The application
@@ -88,7 +88,7 @@ final class FileReception: Sendable {
                 guard state.part == nil, !isOver else { return false }
                 state.part = part
                 state.canRestart = part.count > 0
-                state.heard = .now
+                state.heardAt = .now
                 state.meter.begin(.reconnecting, at: part.count, .now)
                 return true
             }
@@ -104,7 +104,7 @@ final class FileReception: Sendable {
         let part = state.withLock { $0.part }
         fail(.declined)
         Task {
-            try? await latest.run {}
+            try? await latestRequest.run {}
             part?.discard()
         }
     }
@@ -115,7 +115,7 @@ final class FileReception: Sendable {
         return try result.get()
     }
 
-    /// Handles the release of the application's object.
+    /// Handles the release of the application's ``IncomingFile``.
     func handleRelease() {
         state.withLock { $0.isReleased = true }
         declineIfUnwanted()
@@ -132,7 +132,7 @@ final class FileReception: Sendable {
         if isUnwanted, decision.value == nil { fail(.declined) }
     }
 
-    /// Ends with an error.
+    /// Ends the reception with an error.
     func fail(_ error: TransferError) { end(.failure(error)) }
 
     private func end(_ result: Result<String, TransferError>) {
@@ -146,12 +146,13 @@ final class FileReception: Sendable {
         }
         outcome.set(result)
         decision.set(false)
-        latest.cancel()
+        latestRequest.cancel()
     }
 
     // MARK: The sender
 
-    /// Returns the answer to the offer, when there is one or after a while.
+    /// Returns the answer to the offer when the file is accepted, when the reception has ended, or after
+    /// ``TransferLimits/offerHold``.
     func answer() async throws -> HTTPResponse {
         try await heard {
             let isDecided: Bool? = try await within(self.limits.offerHold) { try await self.decision.get() }
@@ -161,20 +162,20 @@ final class FileReception: Sendable {
             case nil: break
             }
             guard isDecided != nil else { return HTTPResponse(status: .accepted) }
-            // The part's own count belongs to its writer.
+            // Only the writing task may read `part.count`.
             let have = self.state.withLock { $0.part == nil ? 0 : $0.meter.progress.bytes }
             return .json(FileState(have: have).bytes)
         }
     }
 
-    /// Receives the bytes of a request.
+    /// Receives the file's bytes in a request `PUT`.
     func receive(_ request: HTTPRequest) async throws -> HTTPResponse {
         guard
             let offset = request.headers.first(name: "earshot-offset").flatMap({ TransferNumber.number(Array($0.utf8)) }
             )
         else { throw TransferError.malformed("it has no field 'Earshot-Offset' with a number") }
         return try await heard {
-            try await self.latest.run {
+            try await self.latestRequest.run {
                 if case .failure(let error)? = self.outcome.value { throw error }
                 if self.isOver { return HTTPResponse(status: .noContent) }
                 guard let part = self.state.withLock({ $0.part }) else { throw TransferError.withdrawn }
@@ -206,15 +207,16 @@ final class FileReception: Sendable {
             end(.success(path))
             return HTTPResponse(status: .noContent)
         } catch let error as TransferError {
-            try taken(error, part)
+            try handleFailure(error, part)
         } catch {
             state.withLock { $0.meter.begin(.reconnecting, at: part.count, .now) }
             throw error
         }
     }
 
-    /// Ends the reception, unless it can continue.
-    private func taken(_ error: TransferError, _ part: ResumableFile) throws -> Never {
+    /// Handles an error that ended a request: ends the reception, unless the sender may continue. Throws the error in either
+    /// case.
+    private func handleFailure(_ error: TransferError, _ part: ResumableFile) throws -> Never {
         let continues = state.withLock { state in
             switch error {
             case .cut: break
@@ -237,18 +239,18 @@ final class FileReception: Sendable {
     }
 
     private func heard<Result>(_ body: () async throws -> Result) async throws -> Result {
-        state.withLock { $0.requests += 1 }
+        state.withLock { $0.requestCount += 1 }
         defer {
             state.withLock { state in
-                state.requests -= 1
-                state.heard = .now
+                state.requestCount -= 1
+                state.heardAt = .now
             }
         }
         return try await body()
     }
 
     private func giveUpIfSilent() {
-        let isSilent = state.withLock { $0.requests == 0 && ContinuousClock.now - $0.heard > limits.fileSilence }
+        let isSilent = state.withLock { $0.requestCount == 0 && ContinuousClock.now - $0.heardAt > limits.fileSilence }
         if isSilent { fail(decision.value == nil ? .withdrawn : .cut) }
     }
 

@@ -21,7 +21,7 @@ struct FileSending: Sendable {
 
     /// The remote peer accepts nothing, or does not answer.
     private struct Stalled: Error {}
-    /// The remote peer has another part than expected and is asked again.
+    /// The remote peer did not complete the file with the sent bytes, and is asked again which part it has.
     private struct AskAgain: Error {}
 
     init(
@@ -58,7 +58,7 @@ struct FileSending: Sendable {
         var backoff = RetryBackoff(transfers.limits.retryTimeout)
         var unknownKeyBackoff = RetryBackoff(transfers.limits.rosterGracePeriod)
         var failedAttempts = 0
-        var best: Int64 = -1
+        var mostReceived: Int64 = -1
         while true {
             let client = try await transfers.client(of: member)
             let state: FileState?
@@ -77,7 +77,7 @@ struct FileSending: Sendable {
             }
             guard let state else { continue }
             if state.done == true { return }
-            if state.have > best { (best, failedAttempts) = (state.have, 0) }
+            if state.have > mostReceived { (mostReceived, failedAttempts) = (state.have, 0) }
             do {
                 return try await put(from: state.have)
             } catch {
@@ -114,7 +114,7 @@ struct FileSending: Sendable {
         }
     }
 
-    /// Sends the remaining bytes for verification.
+    /// Sends the bytes of the file from `offset` on. Returns when the receiver has verified the file.
     private func put(from offset: Int64) async throws {
         board.begin(.moving, at: offset, for: member)
         let movement = Movement()
@@ -157,7 +157,7 @@ struct FileSending: Sendable {
         }
     }
 
-    /// Tells the receiver that the file is cancelled, if that is possible without waiting.
+    /// Tells the receiver that the file is withdrawn. The receiver has two seconds to answer.
     private func withdraw() async {
         let (transfers, member, path, number) = (transfers, member, path, number)
         // The current task may be cancelled.
@@ -170,10 +170,10 @@ struct FileSending: Sendable {
     private var path: String { "/files/\(digest.hex)" }
 }
 
-/// The time at which the peer last accepted bytes.
+/// The time at which the remote peer last accepted bytes.
 private final class Movement: Sendable {
-    private let last = Mutex(ContinuousClock.now)
+    private let lastTime = Mutex(ContinuousClock.now)
 
-    var age: Duration { ContinuousClock.now - last.withLock { $0 } }
-    func note() { last.withLock { $0 = .now } }
+    var age: Duration { ContinuousClock.now - lastTime.withLock { $0 } }
+    func note() { lastTime.withLock { $0 = .now } }
 }

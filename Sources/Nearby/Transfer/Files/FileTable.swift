@@ -4,16 +4,16 @@ import EarshotMediaTransport
 import EarshotRooms
 import Synchronization
 
-/// The arriving files, and the last ones that arrived.
+/// The offered and arriving files, and the last ones whose transfers have ended.
 final class FileTable: Sendable {
-    /// The identity of a file.
+    /// The identity of one transfer of a file.
     struct Key: Hashable {
         let sender: KeyFingerprint
         let number: TransferNumber
         let digest: SHA256Digest
     }
     /// The number of finished transfers that are remembered.
-    private static let memory = 64
+    private static let endedCapacity = 64
 
     fileprivate struct State {
         var files: [Key: FileReception] = [:]
@@ -24,8 +24,9 @@ final class FileTable: Sendable {
 
     func file(_ key: Key) -> FileReception? { state.withLock { $0.files[key] } }
 
-    /// Returns the file of this key, and true if it is new.
-    /// - Throws: ``TransferError/busy``.
+    /// Returns the reception with this key, and true if it is new.
+    /// - Throws: ``TransferError/busy`` if `limit` files from the member are offered or arriving; ``TransferError/ended`` after
+    ///   ``endAll()``.
     func file(
         _ key: Key, from member: MemberID, atMost limit: Int, _ make: () -> FileReception
     ) throws -> (file: FileReception, isNew: Bool) {
@@ -35,8 +36,8 @@ final class FileTable: Sendable {
             guard state.files.values.count(where: { $0.member == member && !$0.isOver }) < limit else {
                 throw TransferError.busy
             }
-            let over = state.order.filter { state.files[$0]?.isOver ?? true }
-            for old in over.prefix(max(0, over.count - Self.memory)) { state.forget(old) }
+            let endedKeys = state.order.filter { state.files[$0]?.isOver ?? true }
+            for old in endedKeys.prefix(max(0, endedKeys.count - Self.endedCapacity)) { state.forget(old) }
             let file = make()
             state.files[key] = file
             state.order.append(key)
@@ -44,7 +45,7 @@ final class FileTable: Sendable {
         }
     }
 
-    /// Returns the receptions from the sender's previous process.
+    /// Returns the unfinished receptions from previous processes of the sender.
     func earlier(than key: Key) -> [FileReception] {
         state.withLock { state in
             state.files.filter {
@@ -54,7 +55,7 @@ final class FileTable: Sendable {
         }
     }
 
-    /// Returns other receptions of the same file whose senders have stopped.
+    /// Returns other accepted receptions of the same file that wait for their senders to continue.
     func waiting(for digest: SHA256Digest, besides file: FileReception) -> [FileReception] {
         state.withLock {
             $0.files.filter { $0.key.digest == digest && $0.value !== file && $0.value.isWaiting }.map(\.value)

@@ -4,15 +4,16 @@ import EarshotMediaTransport
 import EarshotRooms
 import Synchronization
 
-/// A file being sent to members of the room. The transfer continues without being observed. Any task.
+/// A file that is being sent to members of the room. The transfer continues if this object is released. Any task.
 public final class OutgoingFile: Sendable {
-    private static let tick = Duration.milliseconds(100)
+    private static let progressInterval = Duration.milliseconds(100)
 
-    /// The name for the receivers.
+    /// The file's name for the receivers.
     public let name: String
     /// The size in bytes.
     public let size: Int64
-    /// The progress with each member, by number; at most ten times a second, for one reader. It ends with the transfer.
+    /// The progress with each member, sorted by the member's number; at most ten times a second, for one reader. It ends with the
+    /// transfer.
     public let progress: AsyncStream<[FileProgress]>
     private let members: [MemberID]
     private let outcome: Outcome<[MemberID: TransferError]>
@@ -31,7 +32,7 @@ public final class OutgoingFile: Sendable {
             let ticker = Task {
                 while !Task.isCancelled {
                     if let change = board.changedProgress(at: .now) { shown.yield(change) }
-                    try? await Task.sleep(for: Self.tick)
+                    try? await Task.sleep(for: Self.progressInterval)
                 }
             }
             let reasons = await Self.send(source, to: members, by: transfers, board)
@@ -43,8 +44,8 @@ public final class OutgoingFile: Sendable {
         }
     }
 
-    /// Waits until each member has the file, verified. Cancelling the task cancels the file.
-    /// - Throws: the members without it, and the reasons.
+    /// Waits until each member has received and verified the file. If the waiting task is cancelled, the file is cancelled.
+    /// - Throws: the members that do not have the file, and the reasons.
     public func finished() async throws(TransferFailure) {
         let reasons: [MemberID: TransferError]
         do {
@@ -90,7 +91,7 @@ public final class OutgoingFile: Sendable {
 final class ProgressBoard: Sendable {
     private struct State {
         var meters: [MemberID: ProgressMeter]
-        var last: [FileProgress] = []
+        var lastProgress: [FileProgress] = []
     }
     private let members: [MemberID]
     private let state: Mutex<State>
@@ -121,13 +122,13 @@ final class ProgressBoard: Sendable {
         }
     }
 
-    /// Returns the progress; nil if nothing has changed.
+    /// Returns the progress with each member; nil if nothing has changed since the last call.
     func changedProgress(at time: ContinuousClock.Instant) -> [FileProgress]? {
         state.withLock { state in
-            let now = members.compactMap { state.meters[$0]?.reading(at: time) }
-            guard now != state.last else { return nil }
-            state.last = now
-            return now
+            let currentProgress = members.compactMap { state.meters[$0]?.reading(at: time) }
+            guard currentProgress != state.lastProgress else { return nil }
+            state.lastProgress = currentProgress
+            return currentProgress
         }
     }
 }

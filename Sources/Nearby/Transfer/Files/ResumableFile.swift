@@ -5,7 +5,7 @@ import Glibc
 import NIOCore
 
 /// An arriving file, named `.NAME.HASH.part` in its final folder. After an interruption, or the end of the process, its bytes
-/// stay, and the next transfer finds them by the hash, whatever the name. It is renamed once the hash is verified.
+/// stay, and the next transfer finds them by the hash, whatever the name. The file is renamed once the hash is verified.
 ///
 /// Its methods block on the disk. For one task at a time.
 final class ResumableFile: @unchecked Sendable {
@@ -16,10 +16,10 @@ final class ResumableFile: @unchecked Sendable {
     private var descriptor: CInt = -1
     private var partName = ""
     private var hasher = SHA256Hasher()
-    /// The number of bytes in it.
+    /// The number of bytes in the file so far.
     private(set) var count: Int64 = 0
 
-    /// Opens the part that exists, or creates it.
+    /// Opens the partial file that exists for the hash, or creates one.
     init(in folder: String, name: String, digest: SHA256Digest, size: Int64) throws {
         // Unsafe calls of C: paths are C strings for the call, buffers are passed with their counts.
         self.folder = folder
@@ -48,7 +48,7 @@ final class ResumableFile: @unchecked Sendable {
     }
 
     /// Appends bytes.
-    /// - Throws: ``TransferError/disk(_:_:)``; none of them is then in the file.
+    /// - Throws: ``TransferError/disk(_:_:)``; the file then has none of the bytes.
     func append(_ bytes: ByteBuffer) throws {
         try unsafe bytes.withUnsafeReadableBytes { bytes in
             var done = 0
@@ -70,8 +70,8 @@ final class ResumableFile: @unchecked Sendable {
     }
 
     /// Verifies the file and renames it, with a number added if the name exists. Empties the file if the hash is wrong.
-    /// - Returns: its path.
-    /// - Throws: ``TransferError/damaged``, ``TransferError/disk(_:_:)``.
+    /// - Returns: the file's new path.
+    /// - Throws: ``TransferError/damaged``, ``TransferError/disk(_:_:)``, ``TransferError/notWritable(_:_:)``.
     func finish(as name: String) throws -> String {
         precondition(count == size)
         guard hasher.finish() == digest else {
@@ -83,11 +83,11 @@ final class ResumableFile: @unchecked Sendable {
         for number in 1...9_999 {
             let candidate = FileName.numbered(name, number)
             // An empty file reserves the name, and the rename replaces only that file.
-            let holder = unsafe openat(
+            let placeholder = unsafe openat(
                 directory, candidate, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            if holder < 0, errno == EEXIST { continue }
-            guard holder >= 0 else { throw TransferError.notWritable(folder, errno) }
-            close(holder)
+            if placeholder < 0, errno == EEXIST { continue }
+            guard placeholder >= 0 else { throw TransferError.notWritable(folder, errno) }
+            close(placeholder)
             guard unsafe renameat(directory, partName, directory, candidate) == 0 else {
                 let code = errno
                 unsafe unlinkat(directory, candidate, 0)
@@ -98,12 +98,12 @@ final class ResumableFile: @unchecked Sendable {
         throw TransferError.notWritable(folder, EEXIST)
     }
 
-    /// Deletes the part.
+    /// Deletes the partial file.
     func discard() { unsafe unlinkat(directory, partName, 0) }
 
     private func openPart(named name: String) throws {
         let ending = ".\(digest.hex).part"
-        // Another process may rename it while it is opened here.
+        // Another process may rename the partial file while it is opened here.
         for _ in 0..<10 {
             partName = existing(ending) ?? ".\(name)\(ending)"
             descriptor = unsafe openat(
@@ -124,12 +124,12 @@ final class ResumableFile: @unchecked Sendable {
         throw TransferError.alreadyArriving(folder)
     }
 
-    /// Returns the name of a hidden file in the folder with this ending.
+    /// Returns the name of a hidden file in the folder with this ending; nil if there is none.
     private func existing(_ ending: String) -> String? {
-        let own = unsafe openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard own >= 0 else { return nil }
-        guard let listing = unsafe fdopendir(own) else {
-            close(own)
+        let folderCopy = unsafe openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folderCopy >= 0 else { return nil }
+        guard let listing = unsafe fdopendir(folderCopy) else {
+            close(folderCopy)
             return nil
         }
         defer { unsafe closedir(listing) }

@@ -5,7 +5,7 @@ import Glibc
 import NIOCore
 import NIOPosix
 
-/// A file to be sent. Reads block on a separate thread.
+/// A file to be sent. Reading blocks a thread of NIO's pool, not the caller's.
 final class SourceFile: Sendable {
     let path: String
     let name: String
@@ -13,7 +13,7 @@ final class SourceFile: Sendable {
     private let descriptor: CInt
     private let stamp: Stamp
 
-    /// The properties that change with the file.
+    /// The properties of a file that differ after a change of its content.
     private struct Stamp: Hashable {
         let size: Int64
         let seconds: Int
@@ -60,8 +60,8 @@ final class SourceFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Returns the file's hash.
-    /// - Parameter progress: receives the bytes read, after each mebibyte.
+    /// Returns the file's SHA-256.
+    /// - Parameter progress: receives the number of bytes read so far, after each mebibyte.
     func hash(_ progress: @escaping @Sendable (Int64) -> Void) async throws -> SHA256Digest {
         let isCancelled = Outcome<Bool>()
         return try await withTaskCancellationHandler {
@@ -85,7 +85,7 @@ final class SourceFile: Sendable {
         }
     }
 
-    /// Returns `count` bytes from an offset on, or those that remain.
+    /// Returns the `count` bytes from an offset on; fewer at the end of the file.
     func bytes(at offset: Int64, count: Int) async throws -> ByteBuffer {
         try await NIOThreadPool.singleton.runIfActive {
             var buffer = ByteBufferAllocator().buffer(capacity: count)
@@ -108,7 +108,7 @@ final class SourceFile: Sendable {
         guard unsafe fstat(descriptor, &status) == 0, Stamp(status) == stamp else { throw TransferError.changed(path) }
     }
 
-    /// Reads at least one byte.
+    /// Reads at least one byte into `buffer`, and returns the number of bytes.
     private func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         while true {
             let count = unsafe pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))

@@ -6,7 +6,7 @@ import NIOHTTP1
 
 extension Transfers {
     /// Starts sending a file: it is hashed, offered to each member, and sent to those that accept.
-    /// - Throws: the reason that the file cannot be read; later errors are those of the result.
+    /// - Throws: the reason that the file cannot be read. ``OutgoingFile/finished()`` throws later errors.
     func sendFile(at path: String, to members: some Sequence<MemberID>) async throws(TransferError) -> OutgoingFile {
         do {
             return OutgoingFile(try await SourceFile.open(path), to: Array(Set(members)).sorted(), by: self)
@@ -22,23 +22,23 @@ extension Transfers {
         guard let digest = SHA256Digest(hex: request.target.components[1]) else {
             throw TransferError.malformed("a file is named by the 64 hexadecimal digits of its SHA-256")
         }
-        let name = FileTable.Key(sender: key, number: try request.number(), digest: digest)
-        if request.method == .POST { return try await takeOffer(request, name, from: member) }
-        guard let file = files.file(name) else { throw TransferError.withdrawn }
+        let fileKey = FileTable.Key(sender: key, number: try request.number(), digest: digest)
+        if request.method == .POST { return try await takeOffer(request, fileKey, from: member) }
+        guard let file = files.file(fileKey) else { throw TransferError.withdrawn }
         guard request.method == .DELETE else { return try await file.receive(request) }
         file.fail(.withdrawn)
         return HTTPResponse(status: .noContent)
     }
 
-    private func takeOffer(_ request: HTTPRequest, _ name: FileTable.Key, from member: MemberID) async throws
+    private func takeOffer(_ request: HTTPRequest, _ fileKey: FileTable.Key, from member: MemberID) async throws
         -> HTTPResponse
     {
         let offer = try FileOffer(parsing: try await request.body.collect(upTo: FileOffer.maximumSize))
         let files = files
-        for old in files.earlier(than: name) { await old.endForSuccessor() }
-        let (file, isNew) = try files.file(name, from: member, atMost: limits.filesPerMember) {
-            FileReception(offer, name.digest, from: member, limits) { file in
-                for other in files.waiting(for: name.digest, besides: file) { await other.endForSuccessor() }
+        for old in files.earlier(than: fileKey) { await old.endForSuccessor() }
+        let (file, isNew) = try files.file(fileKey, from: member, atMost: limits.filesPerMember) {
+            FileReception(offer, fileKey.digest, from: member, limits) { file in
+                for other in files.waiting(for: fileKey.digest, besides: file) { await other.endForSuccessor() }
             }
         }
         if isNew {
@@ -49,8 +49,8 @@ extension Transfers {
                 guard isTaken != nil else { throw TransferError.busy }
                 file.delivered()
             } catch {
-                // The file is unknown: the sender will offer it again.
-                files.forget(name)
+                // The application does not know the file: the sender will offer it again.
+                files.forget(fileKey)
                 file.fail(.busy)
                 throw error
             }

@@ -4,18 +4,18 @@ import EarshotMediaTransport
 import NIOHTTP1
 import Synchronization
 
-/// Drops repeated messages: it remembers the last message of each sender. One message of each sender is being delivered at a
-/// time, for its newest request.
+/// Drops repeated messages: it remembers the number of each sender's last message. Of each sender, only the newest request is
+/// handled at a time; it cancels the previous one.
 final class MessageInbox: Sendable {
-    /// The number of senders and processes that are remembered.
-    private static let memory = 64
-    private static let pastEpochs = 8
+    /// The number of senders that are remembered.
+    private static let senderCapacity = 64
+    private static let pastEpochs = 8  // remembered of each sender
 
     private struct Sender {
         let latest = Latest()
         var epoch: UInt64?
-        var last: UInt64 = 0
-        var past: [UInt64] = []
+        var lastNumber: UInt64 = 0
+        var oldEpochs: [UInt64] = []
     }
     private struct State {
         var senders: [KeyFingerprint: Sender] = [:]
@@ -24,13 +24,14 @@ final class MessageInbox: Sendable {
     private enum Verdict { case new, known, replaced }
     private let state = Mutex(State())
 
-    /// Calls `deliver` unless a message with this number was delivered before; rethrows its error.
+    /// Calls `deliver`, and rethrows its error, unless a message with this number was delivered before. Refuses a message of a
+    /// sender's previous process.
     func receive(
         _ number: TransferNumber, from key: KeyFingerprint, _ deliver: @escaping @Sendable () async throws -> Void
     ) async throws {
         let latest = state.withLock { state in
             if let sender = state.senders[key] { return sender.latest }
-            if state.order.count == Self.memory { state.senders[state.order.removeFirst()] = nil }
+            if state.order.count == Self.senderCapacity { state.senders[state.order.removeFirst()] = nil }
             let sender = Sender()
             state.senders[key] = sender
             state.order.append(key)
@@ -44,19 +45,19 @@ final class MessageInbox: Sendable {
             case .new: break
             }
             try await deliver()
-            self.state.withLock { $0.senders[key]?.last = number.number }
+            self.state.withLock { $0.senders[key]?.lastNumber = number.number }
         }
     }
 
-    /// Returns the verdict on a number. A sender's new process begins with its first message; the previous one's are dropped from
-    /// then on.
+    /// Returns the verdict on a message's number. The first message of a sender's new process replaces the previous process,
+    /// whose messages are refused from then on.
     private func judge(_ number: TransferNumber, from key: KeyFingerprint) -> Verdict {
         state.withLock { state in
             guard var sender = state.senders[key] else { return .new }
-            if sender.past.contains(number.epoch) { return .replaced }
-            if sender.epoch == number.epoch { return number.number > sender.last ? .new : .known }
-            if let old = sender.epoch { sender.past = Array((sender.past + [old]).suffix(Self.pastEpochs)) }
-            (sender.epoch, sender.last) = (number.epoch, 0)
+            if sender.oldEpochs.contains(number.epoch) { return .replaced }
+            if sender.epoch == number.epoch { return number.number > sender.lastNumber ? .new : .known }
+            if let old = sender.epoch { sender.oldEpochs = Array((sender.oldEpochs + [old]).suffix(Self.pastEpochs)) }
+            (sender.epoch, sender.lastNumber) = (number.epoch, 0)
             state.senders[key] = sender
             return .new
         }

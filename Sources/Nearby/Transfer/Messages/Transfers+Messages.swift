@@ -6,8 +6,9 @@ import NIOHTTP1
 
 extension Transfers {
     /// Sends a message to each member, in the order of the calls. Returns when each has received it, exactly once.
-    /// - Parameter bytes: 1 to 65,536.
-    /// - Throws: the members without it. One whose connection ended at the last moment may have received it.
+    /// - Parameter bytes: the message, 1 to 65,536 bytes.
+    /// - Throws: the members that did not get the message, and the reasons. A member whose connection ended at the last moment
+    ///   may have received it.
     func send(_ bytes: [UInt8], to members: some Sequence<MemberID>) async throws(TransferFailure) {
         let members = Set(members)
         let reasons = await withTaskGroup(of: (MemberID, TransferError?).self) { group in
@@ -35,7 +36,7 @@ extension Transfers {
         }
     }
 
-    /// Sends a message until it arrives; the receiver drops repetitions.
+    /// Sends a message again until it arrives, at most for ``TransferLimits/retryTimeout``. The receiver drops repetitions.
     private func post(_ bytes: [UInt8], _ number: TransferNumber, to member: MemberID) async throws {
         var backoff = RetryBackoff(limits.retryTimeout)
         var unknownKeyBackoff = RetryBackoff(limits.rosterGracePeriod)

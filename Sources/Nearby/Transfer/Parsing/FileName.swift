@@ -2,7 +2,8 @@
 
 /// Names of files chosen by others on the network.
 enum FileName {
-    /// The maximum bytes of UTF-8, so that a number, or the marks of a partial file, can be added (a name has at most 255).
+    /// The maximum size of a name in bytes of UTF-8. File systems allow 255, so that a number, or the marks of a partial file,
+    /// can be added.
     static let maximumSize = 160
 
     /// Returns a valid file name for any folder: one component, not hidden, without control characters or changes of writing
@@ -20,7 +21,7 @@ enum FileName {
         return name.isEmpty ? "file" : shortened(name)
     }
 
-    /// Returns the name and its extension with the dot, or an empty one.
+    /// Returns a name without its extension, and the extension with its dot; empty if there is none, or if it exceeds 20 bytes.
     static func parts(_ name: String) -> (stem: String, ending: String) {
         let scalars = name.unicodeScalars
         guard let dot = scalars.lastIndex(of: "."), dot != scalars.startIndex,

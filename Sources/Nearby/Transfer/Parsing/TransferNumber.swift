@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A sender's number of a message or a file: a random number of its process, and an ascending one. `EPOCH-NUMBER`, both below
-/// 2⁵³, in the field `Earshot-Number`.
+/// The number that a sender gives a message or a file: a random number of the sender's process, and an ascending one. The field
+/// `Earshot-Number` has both as `EPOCH-NUMBER`; both are below 2⁵³.
 struct TransferNumber: Hashable, Sendable, CustomStringConvertible {
     static let limit: UInt64 = 1 << 53
 
     /// The random number of the sender's process.
     let epoch: UInt64
-    /// The number, from 1.
+    /// The ascending number of the message or file, from 1 in each process.
     let number: UInt64
 
     /// - Precondition: both numbers are below ``limit``.
@@ -17,7 +17,7 @@ struct TransferNumber: Hashable, Sendable, CustomStringConvertible {
         self.number = number
     }
 
-    /// Reads `EPOCH-NUMBER`.
+    /// Reads `EPOCH-NUMBER`; nil if the text is anything else.
     init?(_ text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 2, let epoch = Self.number(parts[0]), let number = Self.number(parts[1]) else {

@@ -3,16 +3,16 @@
 import EarshotRooms
 import Synchronization
 
-/// A piece of a stream from one task to another.
+/// A piece of a byte stream, or the stream's end, passed from one task to another.
 enum StreamPiece: Sendable {
     case bytes([UInt8])
     case end
 }
 
-/// A byte stream from a member of the room. While it is not read the sender waits; nothing accumulates.
+/// A byte stream from a member of the room. While the stream is not read, the sender waits; nothing accumulates.
 ///
-/// It ends when the sender ends it, and throws if the connection was interrupted. When it is released or cancelled, the sender is
-/// told. Any task; one loop at a time.
+/// The stream ends when the sender ends it, and throws if the connection was interrupted. When the stream is released or
+/// cancelled, the sender is told. Any task; one loop at a time.
 public final class IncomingStream: AsyncSequence, Sendable {
     /// The sender's name of the stream.
     public let name: PeerName
@@ -29,7 +29,7 @@ public final class IncomingStream: AsyncSequence, Sendable {
     /// Cancels the stream.
     public func cancel() { pieces.fail(TransferError.closed) }
 
-    /// Iterates over pieces of 1 byte to some tens of thousands, as the network divided them.
+    /// Iterates over pieces of one to some tens of thousands of bytes, as the network divided them.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate let stream: IncomingStream
 

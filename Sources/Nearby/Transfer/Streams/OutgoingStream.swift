@@ -7,7 +7,7 @@ import Synchronization
 
 /// A byte stream to a member of the room. A write waits while the remote peer does not read.
 ///
-/// If it is released without ``finish()``, the remote peer gets an error. Any task; writes are sent one after the other.
+/// If the stream is released without ``finish()``, the remote peer gets an error. Any task; writes are sent one after the other.
 public final class OutgoingStream: Sendable {
     private let pieces: Mailbox<StreamPiece>
     private let task: Task<Void, Never>
@@ -29,9 +29,9 @@ public final class OutgoingStream: Sendable {
 
     deinit { cancel() }
 
-    /// Sends bytes. Returns when the network has accepted them. An empty array sends nothing.
-    /// - Throws: the error that ended the stream; or ``TransferError/cancelled`` if the task was cancelled: then some of them may
-    ///   have been sent.
+    /// Sends bytes. Returns when the network has accepted all but at most the last 64 KiB. An empty array sends nothing.
+    /// - Throws: the error that ended the stream; or ``TransferError/cancelled`` if the task was cancelled: then some of the
+    ///   bytes may have been sent.
     public func write(_ bytes: [UInt8]) async throws(TransferError) {
         var start = 0
         while start < bytes.count {
@@ -47,7 +47,7 @@ public final class OutgoingStream: Sendable {
     }
 
     /// Ends the stream. Returns when the remote peer has read all of it.
-    /// - Throws: the reason that it has not; a cancelled task aborts the stream.
+    /// - Throws: the reason that the remote peer has not read it. If the task is cancelled, the stream is aborted.
     public func finish() async throws(TransferError) {
         isFinishing.store(true, ordering: .relaxed)
         do {

@@ -61,7 +61,7 @@ extension Transfers {
         }
         let pieces = Mailbox<StreamPiece>(capacity: 0)
         do {
-            // Only the application retains it: when it is released, the stream is closed.
+            // Only the application retains the `IncomingStream`: when it is released, the stream is closed.
             try await deliver(.stream(IncomingStream(name, pieces), from: member))
             for try await piece in request.body { try await pieces.send(.bytes(Array(piece.readableBytesView))) }
             try await pieces.send(.end)
