@@ -283,7 +283,7 @@ import Testing
         try chapters.write(toFile: scratch("chapters.txt"), atomically: true, encoding: .utf8)
         let maker = try ChildProcess.run([
             "ffmpeg", "-nostdin", "-v", "error", "-i", scratch("song.mp3"), "-i", scratch("chapters.txt"),
-            "-map_metadata",
+            "-map", "0:a", "-map_metadata",
             "1", "-c", "copy", scratch("book.mp3"),
         ])
         #expect(maker.status == 0, "\(maker.errors)")

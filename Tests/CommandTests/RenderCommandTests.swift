@@ -277,7 +277,7 @@ import Testing
         #expect(try AudioFileReader(path: folder("o.mp3")).processingFormat.sampleRate == 48_000)
         let fraction = try render(folder, "o.mp3", ["--rate", "44100.4"])
         #expect(fraction.wait() == .exit(64))
-        #expect(theFailure(fraction).contains("fraction"))
+        #expect(theFailure(fraction).contains("whole number"))
     }
 
     @Test func `the tail lasts until the sound ends, or as long as requested`() throws {
