@@ -56,8 +56,8 @@ public enum AudioFileError: Error, Equatable, Sendable, CustomStringConvertible 
         case .notRegular(let path): "\(path): is a pipe, socket or device"
         case .notAudio(let path, let reason): "\(path): not an audio file (\(reason))"
         case .unsupportedSampleRate(let path, let hertz):
-            "\(path): a sample rate of \(hertz) Hz is outside 8 to 384 kHz"
-        case .unsupportedChannelCount(let path, let count): "\(path): \(count) channels are outside 1 to 32"
+            "\(path): its sample rate is \(hertz) Hz, but must be 8 to 384 kHz"
+        case .unsupportedChannelCount(let path, let count): "\(path): it has \(count) channels, but must have 1 to 32"
         case .damaged(let path, let reason): "\(path): damaged (\(reason))"
         case .notSeekable(let path): "\(path): only plays from its beginning"
         case .diskFull(let path): "\(path): the disk is full (the written part is playable)"

@@ -10,7 +10,8 @@ import EarshotAudioBase
 /// time.
 struct Dither {
     private let buffer: AudioBuffer
-    private var state: UInt64 = 1
+    private var state =
+        SIMD8<UInt32>(0x9E37, 0x79B9, 0x7F4A, 0x7C15, 0xF39C, 0xC060, 0x5CED, 0xC834) &* 0x0001_0001 &+ 1
     /// The number of 16-bit steps in a sample of 1.
     private static let steps: Float = 32_768
 
@@ -32,25 +33,47 @@ struct Dither {
         return buffer.channels
     }
 
-    /// Returns true if all samples are multiples of a 16-bit step.
+    /// Returns true if all samples are multiples of a 16-bit step. Only for samples below 128, beyond which all are clipped anyway.
     private static func isExact(_ samples: UnsafePointer<Float>, _ count: Int) -> Bool {
+        // Added to a number, it rounds that to an integer.
+        let rounding: Float = 0x1.8p23
+        let bytes = UnsafeRawPointer(samples)
         var i = 0
+        while i &+ 8 <= count {
+            let value = bytes.loadUnaligned(fromByteOffset: i &* 4, as: SIMD8<Float>.self) * steps
+            guard (value + rounding) - rounding == value else { return false }
+            i &+= 8
+        }
         while i < count {
             let value = samples[i] * steps
-            guard value == value.rounded(.toNearestOrEven) else { return false }
+            guard (value + rounding) - rounding == value else { return false }
             i &+= 1
         }
         return true
     }
 
     private mutating func add(_ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>, _ count: Int) {
+        let (source, target) = (UnsafeRawPointer(from), UnsafeMutableRawPointer(to))
         var i = 0
+        while i &+ 8 <= count {
+            let sample = source.loadUnaligned(fromByteOffset: i &* 4, as: SIMD8<Float>.self)
+            target.storeBytes(of: sample + nextNoise(), toByteOffset: i &* 4, as: SIMD8<Float>.self)
+            i &+= 8
+        }
+        let noise = nextNoise()
         while i < count {
-            // The linear congruential generator of Knuth's MMIX. Its upper bits are two uniform numbers, whose sum is triangular.
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            let sum = Int32(truncatingIfNeeded: state &>> 48) &+ Int32(truncatingIfNeeded: state &>> 32 & 0xFFFF)
-            to[i] = from[i] + Float(sum &- 65_535) * (1 / 65_536 / Self.steps)
+            to[i] = from[i] + noise[i & 7]
             i &+= 1
         }
+    }
+
+    /// Returns eight samples of noise. Eight generators (Marsaglia, "Xorshift RNGs", 2003) run side by side; the sum of both halves
+    /// of a number is triangular.
+    private mutating func nextNoise() -> SIMD8<Float> {
+        state ^= state &<< 13
+        state ^= state &>> 17
+        state ^= state &<< 5
+        let sum = SIMD8<Int32>(truncatingIfNeeded: (state &>> 16) &+ (state & 0xFFFF)) &- 65_535
+        return SIMD8<Float>(sum) * (1 / 65_536 / Self.steps)
     }
 }

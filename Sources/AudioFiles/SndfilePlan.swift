@@ -47,7 +47,7 @@ struct SndfilePlan {
             default: AudioFormat.channelCounts.upperBound
             }
         guard channelCount <= channels else {
-            throw .unsupportedFormat(path: path, detail: "\(channelCount) channels; \(type) takes 1 to \(channels)")
+            throw .unsupportedFormat(path: path, detail: "\(channelCount) channels; \(type) supports 1 to \(channels)")
         }
         stored = type == .flac && sampleFormat == .float32 ? .int24 : sampleFormat
         memory = type == .vorbis || type == .opus ? .float32 : stored.memory
@@ -64,7 +64,8 @@ struct SndfilePlan {
             compression = nil
         case .flac:
             guard (0...8).contains(compressionLevel) else {
-                throw .unsupportedFormat(path: path, detail: "compression level \(compressionLevel); FLAC takes 0 to 8")
+                throw .unsupportedFormat(
+                    path: path, detail: "compression level \(compressionLevel); FLAC supports 0 to 8")
             }
             code = CInt(SF_FORMAT_FLAC) | stored.code
             compression = Double(compressionLevel) / 8
@@ -104,9 +105,9 @@ struct SndfilePlan {
         case .constant(let kilobits):
             throw .unsupportedFormat(
                 path: path,
-                detail: "\(kilobits) kb/s; Opus takes \(6 * channels) to \(256 * channels) for \(channels) channels")
+                detail: "\(kilobits) kb/s; Opus supports \(6 * channels) to \(256 * channels) for \(channels) channels")
         case .variable:
-            throw .unsupportedFormat(path: path, detail: "a quality; Opus takes a bit rate, in kb/s")
+            throw .unsupportedFormat(path: path, detail: "a quality; Opus supports a bit rate, in kb/s")
         }
     }
 
@@ -115,7 +116,7 @@ struct SndfilePlan {
         switch bitRate ?? .variable(5) {
         case .variable(let quality) where (0...9).contains(quality): return 1 - Float(quality) / 10
         case .variable(let quality):
-            throw .unsupportedFormat(path: path, detail: "V\(quality); Vorbis takes V0 to V9")
+            throw .unsupportedFormat(path: path, detail: "V\(quality); Vorbis supports V0 to V9")
         case .constant(let kilobits) where (64...500).contains(kilobits):
             // The bit rates of Vorbis's qualities for 44.1 kHz stereo, from the encoder's own table.
             let steps = [64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 500]
@@ -123,16 +124,18 @@ struct SndfilePlan {
             let part = Float(kilobits - steps[above - 1]) / Float(steps[above] - steps[above - 1])
             return (Float(above - 1) + part) / 10
         case .constant(let kilobits):
-            throw .unsupportedFormat(path: path, detail: "\(kilobits) kb/s; Vorbis takes 64 to 500")
+            throw .unsupportedFormat(path: path, detail: "\(kilobits) kb/s; Vorbis supports 64 to 500")
         }
     }
 
-    /// Opens libsndfile's file on the descriptor of an empty file, and writes the header.
+    /// Opens a libsndfile handle on the descriptor of an empty file, and writes the header. libsndfile writes the header of an
+    /// Ogg file only with the first frames.
     func open(_ descriptor: CInt) throws(AudioFileError) -> OpaquePointer {
         try open { Libsndfile.open(descriptor, CInt(SFM_WRITE), &$0) }
     }
 
-    /// Opens libsndfile's file on a stream, and writes the header.
+    /// Opens a libsndfile handle on a stream, and writes the header. libsndfile writes the header of an Ogg stream only with the
+    /// first frames.
     func open(_ stream: SndfileStream) throws(AudioFileError) -> OpaquePointer {
         guard Self.streams.contains(type) else {
             throw .unsupportedFormat(

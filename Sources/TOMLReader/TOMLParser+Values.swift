@@ -26,7 +26,7 @@ extension TOMLParser {
             if text.next == UInt8(ascii: ",") {
                 text.advance()
             } else if text.next != nil, text.next != UInt8(ascii: "]") {
-                throw text.error(.syntax, "\(text.found); separate list entries by commas and end the list with ]")
+                throw text.error(.syntax, "\(text.found); put commas between list entries and end the list with ]")
             }
         }
         text.advance()

@@ -190,7 +190,7 @@ import Testing
         #expect(program.wait() == .exit(0), "\(program.errors)")
         #expect(abs(try level(scratch("heard.wav"), scratch) + 18.06) < 0.5)
         let other = try Earshot.start(["monitor", "--device", "jack", "--speak", Earshot.speech])
-        #expect(other.wait() == .exit(64) && theFailure(other).contains("--speak belongs to --device simulated"))
+        #expect(other.wait() == .exit(64) && theFailure(other).contains("--speak needs --device simulated"))
     }
 
     @Test func `a recording that cannot be created is reported`() throws {

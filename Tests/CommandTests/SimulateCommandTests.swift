@@ -141,7 +141,7 @@ import Testing
         (["--rate", "48000,44100,8000"], "--rate must be one number, or 2"), (["--rate", "7"], "8000 to 384000"),
         (["--rate", "48000.5"], "a whole number"), (["--block", "0"], "1 to 4096"), (["--block", "x"], "--block"),
         (["--drift", "20000"], "-10000 to 10000"), (["--link-rate", "0"], "1 to 10000000 kb/s"),
-        (["--link-rate", "5", "--link-rate", "6"], "twice"), (["--queue", "9"], "belongs to --link-rate"),
+        (["--link-rate", "5", "--link-rate", "6"], "twice"), (["--queue", "9"], "needs --link-rate"),
         (["--outage", "5-4"], "the earlier first"), (["--stall", "5"], "earlier first: 10-12.5"),
         (["--dial", "fast"], "talk, listen or a number"), (["--dial", "2"], "--dial cannot be '2'"),
         (["--seed", "-1"], "--seed"), (["--frame", "7"], "2.5, 5, 10 or 20"),

@@ -18,7 +18,7 @@ import Testing
             ["simulate", "--profile", "moon"],
             "--profile cannot be 'moon'. Choose one of: lan, wifi-good, wifi-congested, neteq-burst, iid-2, iid-5, iid-10."
         ),
-        (["join", "x", "--codec", "pcm", "--frame", "5"], "--frame belongs to --codec opus."),
+        (["join", "x", "--codec", "pcm", "--frame", "5"], "--frame needs --codec opus."),
         (["host", "a", "b"], "Unexpected: 'b'. See: earshot host --help"),
         (["host", "--name"], "--name needs a value. See: earshot host --help"),
         (["join", "--input", "mic"], "--input is now --microphone."),
@@ -74,7 +74,8 @@ import Testing
             #expect(program.wait() == .exit(64))
             #expect(
                 program.errors
-                    == "error: --duration cannot be '\(time)': use a time above 0, such as 30s, 2m or 1h.\n")
+                    == "error: --duration cannot be '\(time)': use a time longer than 0, up to one year, such as 30s, 2m or 1h.\n"
+            )
         }
     }
 }

@@ -51,7 +51,8 @@ public struct SoundFileConversion: Sendable {
         public var inputFormat: AudioFormat
         /// The requested format.
         public var format: AudioFormat
-        /// The output's sample rate in hertz. It differs from the format's if the file type does not support that.
+        /// The sample rate of the output file in hertz. It differs from the rate of ``format`` if the file type does not support
+        /// that rate.
         package var fileSampleRate: Double
         /// Frames written, at the format's sample rate.
         public var frameCount: Int

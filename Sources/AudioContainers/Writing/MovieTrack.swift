@@ -202,10 +202,11 @@ struct MovieTrack {
                 $0.put32(frames)
             }
         }
-        let runs = table.chunkCounts.indices.filter { $0 == 0 || table.chunkCounts[$0] != table.chunkCounts[$0 - 1] }
+        // The chunks that begin a run of chunks with the same number of packets.
+        let starts = table.chunkCounts.indices.filter { $0 == 0 || table.chunkCounts[$0] != table.chunkCounts[$0 - 1] }
         box.fullBox("stsc") {
-            $0.put32(runs.count)
-            for chunk in runs {
+            $0.put32(starts.count)
+            for chunk in starts {
                 $0.put32(chunk + 1)
                 $0.put32(table.chunkCounts[chunk])
                 $0.put32(1)

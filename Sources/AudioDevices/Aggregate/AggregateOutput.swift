@@ -22,6 +22,7 @@ struct AggregateOutput: ~Copyable {
     }
 
     let ring: AudioRing.Reader
+    /// The relation between the ring's positions and the times of the input's converter.
     let mapping: LatestValue<AggregateInput.Mapping>.Reader
     let input: Channels
     let shared: UnsafeMutablePointer<Shared>

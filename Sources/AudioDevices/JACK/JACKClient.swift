@@ -111,7 +111,8 @@ extension JACKClient {
     }
 }
 
-/// Handles the server's end, on a notification thread or the process thread; libjack must not be called here.
+/// Stores that the server has ended or has thrown the client out. libjack calls this function on a notification thread or the
+/// process thread; the function must not call libjack.
 func jackShutdown(_ code: JackStatus, _ reason: UnsafePointer<CChar>?, _ argument: UnsafeMutableRawPointer?) {
     guard let end = argument?.assumingMemoryBound(to: JACKClient.End.Memory.self),
         !end.pointee.isOver.load(ordering: .relaxed)

@@ -14,6 +14,7 @@ public final class AudioEnvironmentNode: AudioNode, @unchecked Sendable {  // `s
 
     private struct Scene {
         var listener = ListenerGeometry()
+        /// The sources by input bus.
         var sources: [Int: AudioEnvironmentInput] = [:]
     }
 

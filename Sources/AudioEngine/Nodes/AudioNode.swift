@@ -55,8 +55,9 @@ public class AudioNode: @unchecked Sendable {  // what changes is under the engi
         return state
     }
 
-    /// Returns true if the existing state suits these formats. Disconnecting an input, or reconnecting it unchanged, changes
-    /// nothing. Under the engine's lock.
+    /// Returns true if the node can keep its existing state. It can if the engine's rate, ``NodeFormats/variant`` and the formats
+    /// of the output and of all connected inputs are still the same. A disconnected input does not matter, nor do the inputs of a
+    /// node that takes any number of them. Under the engine's lock.
     func keepsState(_ formats: NodeFormats, engineRate: Double) -> Bool {
         if numberOfInputs == nil { return true }
         guard let cachedState, cachedState.engineRate == engineRate, cachedState.formats.output == formats.output,

@@ -14,6 +14,7 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         let retired: MessageQueue<UInt>.Writer
         let wakeup: Wakeup.Handle
         let clock: LatestValue<RenderClock>.Writer
+        /// The engine's sample rate, rounded to whole hertz.
         let rate: Int64
         /// The counter ``ParameterStore/changeCount``.
         let parameterChangeCount: UnsafeMutablePointer<Atomic<Int>>

@@ -47,7 +47,7 @@ struct CongestionDetector {
     private var baseSince = -Double.infinity
     private var lastFindingTime = -Double.infinity
     private var lastGrowthTime = -Double.infinity  // of the last finding from a growing or lossy queue
-    private var awaitsClearing = false
+    private var awaitsClearing = false  // from a finding with a standing queue until packets no longer wait
     private var clearedAt = -Double.infinity
 
     /// The seconds of a slot, the wait that is more than jitter, and the seconds between two findings.

@@ -54,7 +54,7 @@ public struct VoiceProcessingChoice: Hashable, Sendable {
         case (_, .speaker):
             // Two channels are music or a room, and voice processing would make them mono.
             return channelCount == 1
-                ? (true, "a loudspeaker and an open microphone") : (false, "it would make two channels one")
+                ? (true, "a loudspeaker and an open microphone") : (false, "it would turn stereo into mono")
         default: return (false, "'\(output.name)' reports no type")
         }
     }

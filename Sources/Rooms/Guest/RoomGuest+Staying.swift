@@ -101,7 +101,8 @@ extension RoomGuest {
             self.membership?.isInStep = true
             return []
         }
-        // The event with the later roster may still be on its way. If the next status is later too, the event was lost.
+        // The host has a later roster than this guest. After one such status, the event with that roster may still be on its way.
+        // After a second one, or if an event's number was skipped before, the guest assumes that the event was lost.
         guard membership.isBehind else {
             self.membership?.isBehind = true
             return []

@@ -42,7 +42,7 @@ extension SessionCore {
         case becomesGuest
         /// The host's roster has changed, and with it the announcement of the room.
         case announce
-        /// A member has left, or the local peer has left the room with this member: their transfers end.
+        /// Ends the transfers with this member, because the member or the local peer has left the room.
         case forget(MemberID)
         /// The local peer has left the room.
         case left

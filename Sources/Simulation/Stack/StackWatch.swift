@@ -94,7 +94,8 @@ extension StackSimulation {
         for member in members {
             guard let process = member.process else { continue }
             guard process.port.peers.count == members.count - 1 else {
-                return "member \(member.index) has \(process.port.peers.count) transports"
+                return
+                    "member \(member.index) has \(process.port.peers.count) transports instead of \(members.count - 1)"
             }
             for other in members where other !== member {
                 guard let id = roster.member(with: other.identity.fingerprint)?.id,

@@ -33,7 +33,7 @@ struct CallOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Leave this long after the first other participant joins: 30s, 2m, 1h. A host waits for one.",
+            "Leave this long after someone else is first in the room: 30s, 2m, 1h. Until then, a host waits.",
             valueName: "time"),
         transform: TimeArgument.above0)
     var duration: Double?
@@ -42,12 +42,12 @@ struct CallOptions: ParsableArguments {
     var json = false
 
     func validate() throws {
-        if hear != nil, card.device != .simulated { throw ValidationError("--hear belongs to --device simulated") }
+        if hear != nil, card.device != .simulated { throw ValidationError("--hear needs --device simulated") }
         if separateInput {
             if card.device == .simulated { throw ValidationError("--separate-input is for real sound cards") }
             if voice.voiceProcessing == .on {
                 throw ValidationError(
-                    "--voice-processing on needs one device for both ways: leave out --separate-input")
+                    "--voice-processing on needs one device for both ways. Omit --separate-input.")
             }
             if card.clientName.utf8.count > 60 {
                 throw ValidationError("--client-name must be 1 to 60 bytes long with --separate-input")

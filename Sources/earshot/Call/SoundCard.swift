@@ -20,8 +20,9 @@ final class SoundCard: LiveCallDevice {
     private let heardPath: String?
     private let simulated: Simulated?
 
+    /// The state of ``prepare()``, of which only the first call has an effect.
     private struct Preparation {
-        var isDone = false
+        var hasBegun = false
         var recorder: FileRecorder?
         var error: (any Error)?
     }
@@ -96,8 +97,8 @@ final class SoundCard: LiveCallDevice {
         if let microphone = calls.input?.device, microphone.sampleRate != device.sampleRate {
             calls.close()
             throw Failure(
-                "the microphone has \(Int(microphone.sampleRate)) Hz and the loudspeaker \(Int(device.sampleRate)); "
-                    + "leave out --separate-input", status: Failure.unavailable)
+                "The microphone has \(Int(microphone.sampleRate)) Hz and the loudspeaker \(Int(device.sampleRate)). "
+                    + "Omit --separate-input.", status: Failure.unavailable)
         }
     }
 
@@ -115,8 +116,8 @@ final class SoundCard: LiveCallDevice {
     func prepare() throws {
         guard
             preparation.withLock({ preparation in
-                defer { preparation.isDone = true }
-                return !preparation.isDone
+                defer { preparation.hasBegun = true }
+                return !preparation.hasBegun
             })
         else { return }
         do {

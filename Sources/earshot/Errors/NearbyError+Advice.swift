@@ -72,7 +72,7 @@ extension TransferError: AdvisedError {
         case .tooLong: "Send it as a file."
         case .noSuchFile: "Check its name."
         case .isDirectory(let path): "Pack it first: tar -czf \(Self.archive(of: path))"
-        case .notRegular: "Copy its content to a regular file, and send that."
+        case .notRegular: "Copy its contents to a regular file and send that."
         case .unreadable(let path, _): "Check its permissions: ls -l \(path)"
         case .changed: "Send it again when no program is writing to it."
         case .noSuchFolder(let path): "Create it: mkdir -p \(path)"

@@ -98,7 +98,7 @@ extension JoinCodeError: AdvisedError {
     var advice: String? {
         switch self {
         case .wrongCharacter, .wrongLength, .wrongCheck: "Compare it with the host's."
-        case .otherVersion: "Install the host's version here."
+        case .otherVersion: "Install the host's version of Earshot on this machine."
         case .notACode: "Ask the host for it again."
         case .linkLocal: "Join by name, or by the address followed by % and your network interface."
         case .notAHost: "List this machine's addresses: ip address"

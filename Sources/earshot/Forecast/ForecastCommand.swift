@@ -28,7 +28,7 @@ struct ForecastCommand: ExampledCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Time to measure, 2s to 10m. Rare dropouts need longer. [default: 10s]", valueName: "time"),
+            "How long to measure, 2s to 10m. Measure longer to catch rare dropouts. [default: 10s]", valueName: "time"),
         transform: TimeArgument.above0)
     var duration = 10.0
 

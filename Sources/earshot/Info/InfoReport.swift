@@ -29,6 +29,7 @@ struct InfoReport: Codable {
     var bytes: Int
     var primingFrames: Int?
     var remainderFrames: Int?
+    /// The time at which a broadcast WAV begins, in frames since midnight; nil for other files.
     var timeReference: Int?
     var tags: [String: [String]]
     var pictures: [Picture]

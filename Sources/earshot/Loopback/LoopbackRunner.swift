@@ -48,7 +48,7 @@ final class LoopbackRunner {
         case .failure(let error): throw Failure(error)
         case nil where command.measure != nil:
             throw Failure(
-                "Nothing was measured. Use a longer --duration, or leave it out.", status: Failure.unavailable)
+                "Nothing was measured. Use a longer --duration, or none.", status: Failure.unavailable)
         case .success, nil: break
         }
     }

@@ -102,7 +102,7 @@ struct ProcessVoiceCommand: ExampledCommand {
         if let gainTarget {
             guard (-31...0).contains(gainTarget) else { throw ValidationError("--gain-target must be -31 to 0 (dB)") }
             guard gainControl != .off else {
-                throw ValidationError("--gain-target belongs to --gain-control adaptive or fixed")
+                throw ValidationError("--gain-target needs --gain-control adaptive or fixed")
             }
         }
         try SoundFileOutput.check(output, option: "--output")

@@ -54,7 +54,11 @@ struct ProcessVoiceReport: Codable {
         if let echoDelayMs { text += line("", "\(echoDelayMs) ms behind the reference") }
         text += line("cost", String(format: "%.1f ms of delay; a call adds 10 ms and one block", delayMs))
         text += line("", String(format: "%.2f ms of work for 10 ms of sound", costMs))
-        if faultSamples > 0 { text += line("faults", "\(faultSamples) × sample of an input that was no number") }
+        if faultSamples > 0 {
+            text += line(
+                "faults",
+                "\(faultSamples) invalid input sample\(faultSamples == 1 ? "" : "s") (NaN or infinite), now silence")
+        }
         return text
     }
 }

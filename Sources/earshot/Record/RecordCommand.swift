@@ -107,7 +107,7 @@ struct RecordCommand: ExampledCommand {
         if append, overwrite { throw ValidationError("--append and --overwrite exclude each other") }
         if let preRoll {
             guard (0...600).contains(preRoll) else { throw ValidationError("--pre-roll must be 0 to 10m") }
-            if !standby { throw ValidationError("--pre-roll belongs to --standby") }
+            if !standby { throw ValidationError("--pre-roll needs --standby") }
         }
         if let trimSilence, !(-120...0).contains(trimSilence) {
             throw ValidationError("--trim-silence must be -120 to 0 (dBFS)")

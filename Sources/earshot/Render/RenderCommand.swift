@@ -42,7 +42,7 @@ struct RenderCommand: ExampledCommand {
             "Sample rate of the output in Hz. [default: the graph's, or the highest input's]", valueName: "hertz"))
     var rate: Double?
 
-    @Option(help: ArgumentHelp("Frames per render block, 1 to 4096. The output is the same.", valueName: "frames"))
+    @Option(help: ArgumentHelp("Frames per render block, 1 to 4096. Does not change the output.", valueName: "frames"))
     var block = 4096
 
     @Option(
@@ -95,7 +95,7 @@ struct RenderCommand: ExampledCommand {
             throw Failure("\(path): no such file", status: Failure.noInput)
         }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw Failure("\(path) is not a plain file. Name a graph file.", status: Failure.noInput)
+            throw Failure("\(path) is not a regular file. Name a graph file.", status: Failure.noInput)
         }
         guard status.st_size <= TOMLValue.maximumByteCount else {
             throw Failure("\(path) is larger than 16 MiB. Name a graph file, which is text.", status: Failure.data)

@@ -118,7 +118,8 @@ struct RenderReport: Codable {
                 "output",
                 "\(output): \(plural(frames, "frame")), " + String(format: "%.2f s", seconds)
                     + ", \(kilohertz(rate)), \(plural(channels, "channel"))\(tail)"))
-        lines.append(line("speed", String(format: "%.1f times real time, %.2f s", timesRealTime, elapsedSeconds)))
+        lines.append(
+            line("speed", String(format: "%.1f times real time, rendered in %.2f s", timesRealTime, elapsedSeconds)))
         lines.append(
             line(
                 "level",
@@ -133,12 +134,12 @@ struct RenderReport: Codable {
             lines.append(line("", "and other paths, none longer than the first; --json lists more"))
         }
         let faultCounts = [
-            (faults.inputSamples, "sample of an input that was no number"),
-            (faults.blocks, "silenced block"), (faults.samples, "sample that was no number"),
+            (faults.inputSamples, "invalid input sample"),
+            (faults.blocks, "silenced block"), (faults.samples, "invalid output sample"),
             (faults.lateFrames, "late frame"),
         ].filter { $0.0 > 0 }
         if !faultCounts.isEmpty {
-            lines.append(line("faults", faultCounts.map { "\($0.0) × \($0.1)" }.joined(separator: ", ")))
+            lines.append(line("faults", faultCounts.map { plural($0.0, $0.1) }.joined(separator: ", ")))
         }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -157,7 +158,7 @@ struct RenderReport: Codable {
         var warnings: [String] = []
         if isTailCut {
             warnings.append(
-                "the sound was cut off \(Int(OfflineRender.longestTail)) s after the inputs, before it had decayed. Set its length with --tail SECONDS."
+                "The sound was cut off \(Int(OfflineRender.longestTail)) s after the inputs, before it had decayed. Set its length with --tail SECONDS."
             )
         }
         if clippedSamples > 0 {
@@ -165,7 +166,7 @@ struct RenderReport: Codable {
                 "\(clippedSamples) samples exceed full scale and will clip. End the graph with a limiter or lower its level."
             )
         }
-        if peakDb == nil { warnings.append("the output is silent. Check the graph with --dot, and the inputs.") }
+        if peakDb == nil { warnings.append("The output is silent. Check the inputs, and draw the graph with --dot.") }
         return warnings
     }
 }

@@ -60,7 +60,7 @@ struct ChatCommand: ExampledCommand {
             }
         }
         if !host, accept != nil || port != nil || noAnnounce {
-            throw ValidationError("--accept, --port and --no-announce belong to --host")
+            throw ValidationError("--accept, --port and --no-announce need --host")
         }
     }
 

@@ -76,7 +76,7 @@ extension CallOptions {
             let isMissing = errno == ENOENT
             throw failure(isMissing ? "no such folder. Create it first." : String(cString: strerror(errno)))
         }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw failure("not a folder.") }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw failure("not a folder. Use an existing folder.") }
         guard access(folder, W_OK | X_OK) == 0 else { throw failure(String(cString: strerror(errno))) }
     }
 }

@@ -119,8 +119,8 @@ struct HostCommand: ExampledCommand {
 
     /// Returns a room's name as an unambiguous shell argument of `join` and `chat`.
     static func argument(for room: PeerName) -> String {
-        let form = (try? JoinTarget(room.text)) == .name(room) ? "" : "--by name "
-        return form + (room.text.hasPrefix("-") ? "-- " : "") + quoted(room.text)
+        let option = (try? JoinTarget(room.text)) == .name(room) ? "" : "--by name "
+        return option + (room.text.hasPrefix("-") ? "-- " : "") + quoted(room.text)
     }
 
     /// Returns the text as one shell argument, quoted if necessary.

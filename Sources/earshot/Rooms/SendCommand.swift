@@ -25,7 +25,7 @@ struct SendCommand: ExampledCommand {
     @Option(help: ArgumentHelp("Room to join, as for 'earshot join'. [default: choose from a list]", valueName: "room"))
     var room: String?
 
-    @Option(help: ArgumentHelp("Send only to the participant of this name. Repeat for several.", valueName: "name"))
+    @Option(help: ArgumentHelp("Send only to the participant with this name. Repeat for several.", valueName: "name"))
     var only: [String] = []
 
     @OptionGroup var entrance: JoinOptions

@@ -61,6 +61,6 @@ struct CodecOptions: ParsableArguments {
         if let frame, ![2.5, 5, 10, 20].contains(frame) {
             throw ValidationError("--frame must be 2.5, 5, 10 or 20 (ms)")
         }
-        if frame != nil, codec == .pcm || codec == .aac { throw ValidationError("--frame belongs to --codec opus") }
+        if frame != nil, codec == .pcm || codec == .aac { throw ValidationError("--frame needs --codec opus") }
     }
 }

@@ -42,8 +42,8 @@ struct CardOptions: ParsableArguments {
     func validate() throws {
         if let block, !(16...4096).contains(block) { throw ValidationError("--block must be 16 to 4096 frames") }
         if let device, device != .jack {
-            if jackServer != nil { throw ValidationError("--jack-server belongs to --device jack") }
-            if !connect { throw ValidationError("--no-connect belongs to --device jack") }
+            if jackServer != nil { throw ValidationError("--jack-server needs --device jack") }
+            if !connect { throw ValidationError("--no-connect needs --device jack") }
         }
         if !(1..<64).contains(clientName.utf8.count) {
             throw ValidationError("--client-name must be 1 to 63 bytes long")

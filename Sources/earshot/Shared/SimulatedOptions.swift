@@ -27,8 +27,8 @@ struct SimulatedOptions: ParsableArguments {
 
     func check(_ device: AudioBackend?) throws {
         guard device != .simulated else { return }
-        if speak != nil { throw ValidationError("--speak belongs to --device simulated") }
-        if drift != 0 { throw ValidationError("--drift belongs to --device simulated") }
-        if cardScript != nil { throw ValidationError("--card-script belongs to --device simulated") }
+        if speak != nil { throw ValidationError("--speak needs --device simulated") }
+        if drift != 0 { throw ValidationError("--drift needs --device simulated") }
+        if cardScript != nil { throw ValidationError("--card-script needs --device simulated") }
     }
 }

@@ -11,7 +11,7 @@ enum TimeArgument {
     /// Returns the seconds of a duration above 0.
     static func above0(_ text: String) throws -> Double {
         guard let seconds = seconds(text), seconds > 0, seconds <= longest else {
-            throw ValidationError("use a time above 0, such as 30s, 2m or 1h")
+            throw ValidationError("use a time longer than 0, up to one year, such as 30s, 2m or 1h")
         }
         return seconds
     }
@@ -19,7 +19,7 @@ enum TimeArgument {
     /// Returns the seconds of a duration of 0 or more.
     static func from0(_ text: String) throws -> Double {
         guard let seconds = seconds(text), (0...longest).contains(seconds) else {
-            throw ValidationError("use a time of 0 or more, such as 0.5, 30s or 2m")
+            throw ValidationError("use a time from 0 to one year, such as 0.5, 30s or 2m")
         }
         return seconds
     }

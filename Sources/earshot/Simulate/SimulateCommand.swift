@@ -17,7 +17,9 @@ struct SimulateCommand: ExampledCommand {
 
     static let examples = [
         CommandExample("Simulate good Wi-Fi", "earshot simulate --codec pcm --profile wifi-good --drift 100"),
-        CommandExample("Hear a trace", "earshot simulate --trace walk.txt --input speech.wav --output heard"),
+        CommandExample(
+            "Replay a network trace and save the sound",
+            "earshot simulate --trace walk.txt --input speech.wav --output heard"),
     ]
 
     @Option(help: ArgumentHelp("Participants in the call, 2 to 8.", valueName: "count"))

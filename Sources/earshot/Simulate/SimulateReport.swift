@@ -135,7 +135,7 @@ struct SimulateReport: Encodable {
             String(format: "%.1f ms (p95 %.1f, max %.1f), buffer %.1f, ", delay.p50, delay.p95, delay.max, depth.p50)
                 + "\(stream.packetsLost) lost, \(stream.packetsRecovered) recovered, \(stream.packetsLate) late, "
                 + String(
-                    format: "%.3g %% concealed, %.4g glitches a minute", 100 * stream.concealedShare,
+                    format: "%.3g %% of the sound concealed, %.4g glitches a minute", 100 * stream.concealedShare,
                     stream.glitchesPerMinute))
     }
 }

@@ -59,7 +59,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
             guard (1...1_000_000_000).contains(queue) else {
                 throw ValidationError("--queue must be 1 to 1000000000 bytes")
             }
-            guard !linkRate.isEmpty else { throw ValidationError("--queue belongs to --link-rate") }
+            guard !linkRate.isEmpty else { throw ValidationError("--queue needs --link-rate") }
         }
         let times = linkRate.map(\.at)
         if Set(times).count < times.count { throw ValidationError("--link-rate is given twice for the same time") }
