@@ -33,7 +33,7 @@ public enum AudioStreamError: Error, Equatable, Sendable, CustomStringConvertibl
     /// One sentence that says what happened.
     public var description: String {
         switch self {
-        case .badAddress(let address): "\(address): not a stream address"
+        case .badAddress(let address): "\(address) is not a stream address"
         case .refused(let status, let address): "\(address): the server answers \(status)"
         case .redirectRefused(let address):
             "\(address): redirects from https to an unencrypted address or another protocol"

@@ -13,9 +13,9 @@ extension StreamCore {
         if case .failed(let error) = state { return error }
         let reason: String
         if address.isPipe {
-            reason = "what a pipe gives is heard as it comes"
+            reason = "a pipe can only be played as its data arrives"
         } else if let file, !file.isSeekable {
-            reason = file.isLive ? "a station is heard as it comes" : "the server sends files only as a whole"
+            reason = file.isLive ? "a station can only be played live" : "the server sends files only as a whole"
         } else {
             return nil
         }

@@ -18,7 +18,9 @@ enum TOMLTime {
                 guard let hours = number(&rest, 2), skipByte(0x3A, &rest), let minutes = number(&rest, 2) else {
                     return nil
                 }
-                guard hours < 24, minutes < 60 else { throw TOMLRangeError(problem: "names no offset that there is") }
+                guard hours < 24, minutes < 60 else {
+                    throw TOMLRangeError(problem: "does not have a valid UTC offset")
+                }
             } else if sign != UInt8(ascii: "Z"), sign != UInt8(ascii: "z") {
                 return nil
             }
@@ -33,7 +35,7 @@ enum TOMLTime {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
         guard (1...12).contains(month), (1...days[month - 1]).contains(day) else {
-            throw TOMLRangeError(problem: "names no day that there is")
+            throw TOMLRangeError(problem: "is not a valid date")
         }
         return true
     }
@@ -48,7 +50,7 @@ enum TOMLTime {
             rest = rest.drop { $0.isDigit }
         }
         // Second 60 is a leap second.
-        guard hour < 24, minute < 60, second <= 60 else { throw TOMLRangeError(problem: "names no time that there is") }
+        guard hour < 24, minute < 60, second <= 60 else { throw TOMLRangeError(problem: "is not a valid time") }
         return true
     }
 

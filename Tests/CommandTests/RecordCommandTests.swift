@@ -115,7 +115,7 @@ import Testing
         #expect(first.wait() == .exit(0))
         let bytes = FileManager.default.contents(atPath: scratch("a.mp3"))
         for (options, words) in [
-            ([scratch("a.mp3")], "cannot be gone on with"), ([scratch("noise.wav"), "--rate", "44100"], "48000 Hz"),
+            ([scratch("a.mp3")], "cannot append to"), ([scratch("noise.wav"), "--rate", "44100"], "48000 Hz"),
             ([scratch("noise.wav"), "--channels", "2"], "has 1"),
         ] {
             let program = try Recorded.start(["--append", "--duration", "0.2"] + options, hears: scratch("noise.wav"))

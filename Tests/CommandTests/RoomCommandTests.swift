@@ -290,7 +290,7 @@ import Testing
         #expect(try ann.peers(["forget", "--seen"]).errors.contains("Forgot 1 peer."))
         let left = try ann.peers().output
         #expect(!left.contains("Bob") && left.contains("a1a1"), "\(left)")
-        #expect(try ann.peers(["forget"]).errors.contains("Name a peer, or give --seen."))
+        #expect(try ann.peers(["forget"]).errors.contains("Name a peer, or use --seen."))
     }
 
     @Test(arguments: [["join"], ["send", "/etc/hostname"]])

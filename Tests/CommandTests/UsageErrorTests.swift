@@ -10,7 +10,7 @@ import Testing
         (["jion", "127.0.0.1"], "Unknown command 'jion'. Did you mean 'join'?"),
         (["help", "nosuch"], "Unknown command 'nosuch'. List commands: earshot help"),
         (["peers", "block"], "Missing argument <who>. See: earshot peers block --help"),
-        (["peers", "forget"], "Name a peer, or give --seen."),
+        (["peers", "forget"], "Name a peer, or use --seen."),
         (["chat", "127.0.0.1", "--json"], "Unknown option '--json'. See: earshot chat --help"),
         (["host", "--pn", "1234"], "Unknown option '--pn'. Did you mean '--pin'?"),
         (["host", "--device", "foo"], "--device cannot be 'foo'. Choose pipewire, jack, alsa or simulated."),

@@ -28,7 +28,9 @@ final class AppendingFileWriter: SoundFileWriter {
             let kind = [info.type?.description ?? info.container, info.codec].joined(separator: ", ")
             throw .unsupportedFormat(
                 path: path,
-                detail: "\(kind) cannot be gone on with as it is; WAV, AIFF, CAF and FLAC of 16 or 24 bits can")
+                detail:
+                    "cannot append to \(kind), only to WAV, AIFF or CAF (16-bit, 24-bit or float) or FLAC (16-bit or 24-bit)"
+            )
         }
         var tags = info.tags
         leftOut = tags.removeUnwritableFields()

@@ -26,7 +26,7 @@ import CEarshotOpenSSL
         var bytes = [UInt8](repeating: 0, count: SHA256Digest.size)
         unsafe precondition(EVP_DigestFinal_ex(context, &bytes, nil) == 1)
         unsafe precondition(EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1)
-        guard let digest = SHA256Digest(bytes: bytes) else { preconditionFailure("a SHA-256 has 32 bytes") }
+        guard let digest = SHA256Digest(bytes: bytes) else { preconditionFailure("a SHA-256 digest is 32 bytes long") }
         return digest
     }
 }

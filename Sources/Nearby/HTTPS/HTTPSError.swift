@@ -48,7 +48,7 @@ enum HTTPSError: Error, Hashable, Sendable, CustomStringConvertible {
         case .unreachable(let address): "no route to \(address)"
         case .timedOut(let address): "\(address) did not answer in time"
         case .wrongKey(let address, let expected, let found):
-            "\(address) has the key \(found), not \(expected): it is another machine, or someone intercepts the connection;"
+            "\(address) has the key \(found), not \(expected): it is another machine, or someone is intercepting the connection;"
                 + " nothing was sent to it"
         case .notTLS(let address): "\(address) does not run Earshot"
         case .handshakeFailed(let address, let reason): "no encrypted connection to \(address): \(reason)"

@@ -34,7 +34,7 @@ struct AnalyzeCommand: ExampledCommand {
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
-        guard reports.count == 2 else { throw ValidationError("analyze takes the reports of the two ends of one call") }
+        guard reports.count == 2 else { throw ValidationError("analyze needs the reports of the two ends of one call") }
     }
 
     struct Result: Codable {

@@ -5,7 +5,7 @@ import Foundation
 
 struct ConfigCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Show or change the settings that commands start with.",
+        commandName: "config", abstract: "Show or change the default settings.",
         discussion: """
             Settings are default values of options: \(ConfigurationKey.allCases.map(\.rawValue).joined(separator: ", ")). They are in ~/.config/earshot/config.toml. An option on the command line overrides its setting; --no-config ignores the file.
             """,

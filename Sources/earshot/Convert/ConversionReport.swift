@@ -59,7 +59,7 @@ struct ConversionReport: Codable {
         warning = result.tagsError.map { "Tags were not copied: \(item.named(ErrorText.text($0)))" }
         if rate < result.format.sampleRate {
             lowerRate =
-                "\(output) has \(FileFormatting.kilohertz(rate)): \(type) does not have "
+                "\(output) has \(FileFormatting.kilohertz(rate)): \(type) does not support "
                 + "\(FileFormatting.kilohertz(result.format.sampleRate))."
         }
     }

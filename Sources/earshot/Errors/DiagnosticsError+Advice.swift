@@ -19,7 +19,7 @@ extension RoundTripError: AdvisedError {
 extension CallPictureError: AdvisedError {
     var advice: String? {
         switch self {
-        case .nothingToShow: "Choose a direction whose files are not empty."
+        case .nothingToShow: "Use the reports of a call whose files contain sound."
         case .notWritten: "Use a writable folder."
         case .notDrawn: "Free some memory and try again."
         }

@@ -65,9 +65,9 @@ struct ForecastReport: Encodable {
         // If no glitch was seen, the rate is a cautious estimate, which a longer measurement may lower.
         let isSeen = peers.contains { $0.forecast.dials[dial].basis == .seen }
         return isSeen || seconds >= 600
-            ? "No dial gives less than one glitch per minute here. Try a cable, another Wi-Fi channel, or fewer programs on the "
+            ? "No dial has less than one glitch per minute here. Try a cable, another Wi-Fi channel, or fewer programs on the "
                 + "network. The best: \(command)\n"
-            : "Too short to predict fewer than one glitch per minute. Measure longer: earshot forecast "
+            : "The measurement was too short to predict less than one glitch per minute. Measure longer: earshot forecast "
                 + "\(HostCommand.quoted(asked)) --duration \(Int(min(600, max(60, 4 * seconds))))s\n"
     }
 }

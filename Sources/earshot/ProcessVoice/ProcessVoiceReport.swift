@@ -38,10 +38,12 @@ struct ProcessVoiceReport: Codable {
         var text = line("output", output)
         text += line("", String(format: "%.2f s at %d Hz", seconds, rate))
         if micPaddingSeconds > 0 {
-            text += line("", String(format: "the microphone's file ends %.2f s before the other", micPaddingSeconds))
+            text += line(
+                "", String(format: "the microphone's file ends %.2f s before the reference", micPaddingSeconds))
         }
         if referencePaddingSeconds > 0 {
-            text += line("", String(format: "the reference ends %.2f s before the other", referencePaddingSeconds))
+            text += line(
+                "", String(format: "the reference ends %.2f s before the microphone's file", referencePaddingSeconds))
         }
         if !echoCancellation {
             text += line("echo", "left in")

@@ -28,13 +28,15 @@ final class RecordCard: SessionCard {
         let rate = plan.format?.sampleRate ?? asked.rate
         if let rate, let requestedRate = asked.rate, rate != requestedRate {
             throw Failure(
-                "--rate \(Int(requestedRate)): the file to append to has \(Int(rate)) Hz", status: Failure.usage)
+                "Cannot change the sample rate to \(Int(requestedRate)) Hz with --append: the file has \(Int(rate)) Hz.",
+                status: Failure.usage)
         }
         let mappedChannelCount = command.microphone.microphoneChannels?.channels.count
         let askedChannelCount = command.channels ?? mappedChannelCount
         if let format = plan.format, let askedChannelCount, askedChannelCount != format.channelCount {
             throw Failure(
-                "\(askedChannelCount) channels: the file to append to has \(format.channelCount)", status: Failure.usage
+                "Cannot change the channel count to \(askedChannelCount) with --append: the file has \(format.channelCount).",
+                status: Failure.usage
             )
         }
         let count = plan.format?.channelCount ?? askedChannelCount

@@ -155,7 +155,7 @@ struct ForgetPeer: ParsableCommand {
     }
 
     func validate() throws {
-        guard (who == nil) == seen else { throw ValidationError("Name a peer, or give --seen") }
+        guard (who == nil) == seen else { throw ValidationError("Name a peer, or use --seen") }
     }
 }
 

@@ -132,7 +132,9 @@ struct SimulateReport: Encodable {
         }
         return line(
             head,
-            String(format: "%.1f ms (p95 %.1f, max %.1f), buffer %.1f, ", delay.p50, delay.p95, delay.max, depth.p50)
+            String(
+                format: "%.1f ms mouth to ear (p95 %.1f, max %.1f), buffer %.1f ms, ", delay.p50, delay.p95, delay.max,
+                depth.p50)
                 + "\(stream.packetsLost) lost, \(stream.packetsRecovered) recovered, \(stream.packetsLate) late, "
                 + String(
                     format: "%.3g %% of the sound concealed, %.4g glitches a minute", 100 * stream.concealedShare,
