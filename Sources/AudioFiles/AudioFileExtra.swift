@@ -44,8 +44,11 @@ package enum AudioFileExtra: String, Sendable, CaseIterable {
             if head.begins(with: "bext") { found.insert(.broadcastInfo) }
             if head.begins(with: "iXML") { found.insert(.productionNotes) }
             if head.begins(with: "MARK"), head.count >= 10, head.bigEndian(8, 2) > 0 { found.insert(.markers) }
-            // An RF64 file states the size of its data elsewhere. Its other chunks come before the data, so the search ends here.
-            if head.begins(with: "data"), size == Int(UInt32.max) { size = file.byteCount }
+            // An RF64 file has the size of its data in its first chunk, `ds64`.
+            if head.begins(with: "data"), size == Int(UInt32.max) {
+                size = StreamBuffer(file.bytes(at: 28, count: 8)).littleEndian(0, 8)
+            }
+            guard size >= 0, size < file.byteCount else { break }
             offset += 8 + size + size % 2
         }
         return found

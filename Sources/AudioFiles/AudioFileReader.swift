@@ -22,7 +22,10 @@ public final class AudioFileReader {
 
     /// True if the file shows that its end is missing: WAV, AIFF, CAF and MP3 are then shorter than their headers declare, and Ogg
     /// has no last page. False for other types.
-    package var isCutOff: Bool { isShortened || source.isCutOff }
+    package var isCutOff: Bool {
+        // A FLAC file may end with a complete frame, too early.
+        isShortened || damageSkip != nil && framePosition < frameCount || source.isCutOff
+    }
 
     /// libsndfile's code of the format.
     let libraryFormat: CInt
@@ -70,6 +73,8 @@ public final class AudioFileReader {
             if let other = part?.open(&wholeInfo) {
                 sf_close(file)
                 (file, info) = (other, wholeInfo)
+            } else {
+                part = nil
             }
             if info.frames == sf_count_t.max { info.frames = 0 }  // nothing whole is in it
         }
@@ -116,7 +121,13 @@ public final class AudioFileReader {
         let target = min(frame, frameCount)
         let start = min(target, frameCount - lastPageFrames) - leadFrames
         let at = sf_seek(file, sf_count_t(max(0, start)), SEEK_SET)
-        guard at >= 0 else { throw .notSeekable(path: path) }
+        guard at >= 0 else {
+            guard damageSkip != nil else { throw .notSeekable(path: path) }
+            // The target is damaged: the next read skips the damage.
+            hasFailed = true
+            framePosition = target
+            return
+        }
         framePosition = Int(at)
         while framePosition < target {
             let got = Int(sf_readf_float(file, &interleaved, sf_count_t(min(target - framePosition, Self.blockFrames))))

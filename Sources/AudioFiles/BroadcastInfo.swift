@@ -8,15 +8,15 @@ package struct BroadcastInfo: Hashable, Sendable {
 
     /// Reads the extension of an open file; nil if the file has none.
     init?(_ file: OpaquePointer) {
-        var info = SF_BROADCAST_INFO()
-        let size = MemoryLayout<SF_BROADCAST_INFO>.size
-        guard sf_command(file, CInt(SFC_GET_BROADCAST_INFO), &info, CInt(size)) != 0 else { return nil }
-        bytes = withUnsafeBytes(of: &info) { Array($0.prefix(size)) }
+        // libsndfile reads at most 16 KiB of coding history.
+        var bytes = [UInt8](repeating: 0, count: MemoryLayout<SF_BROADCAST_INFO>.size + (16 << 10))
+        guard sf_command(file, CInt(SFC_GET_BROADCAST_INFO), &bytes, CInt(bytes.count)) != 0 else { return nil }
+        self.bytes = bytes
     }
 
     private var info: SF_BROADCAST_INFO {
         get { bytes.withUnsafeBytes { $0.loadUnaligned(as: SF_BROADCAST_INFO.self) } }
-        set { bytes = withUnsafeBytes(of: newValue) { Array($0.prefix(MemoryLayout<SF_BROADCAST_INFO>.size)) } }
+        set { withUnsafeBytes(of: newValue) { bytes.replaceSubrange(0..<$0.count, with: $0) } }
     }
 
     /// The time of the file's first frame, in frames since midnight.
@@ -30,7 +30,7 @@ package struct BroadcastInfo: Hashable, Sendable {
 
     /// Writes the extension to a new file, before its first frame.
     func write(to file: OpaquePointer) {
-        var info = info
-        sf_command(file, CInt(SFC_SET_BROADCAST_INFO), &info, CInt(MemoryLayout<SF_BROADCAST_INFO>.size))
+        var bytes = bytes
+        sf_command(file, CInt(SFC_SET_BROADCAST_INFO), &bytes, CInt(bytes.count))
     }
 }

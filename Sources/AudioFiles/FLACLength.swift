@@ -79,7 +79,8 @@ enum FLACTail {
         var at = bytes.count - 6
         while at >= 0 {
             if bytes[at] == 0xFF, bytes[at + 1] & 0xFE == 0xF8,
-                let (first, count) = frame(bytes[at...], blockFrames: info.largestBlock)
+                let (first, count) = frame(bytes[at...], blockFrames: info.largestBlock),
+                first + count <= maximumFrameCount(file)
             {
                 // If the last frame is incomplete, the file ends before that frame.
                 let isWhole = crc16(bytes[at...]) == 0

@@ -102,7 +102,8 @@ final class RecordedFile {
         self.format = format
         self.partFrames = partFrames
         part = firstPart - 1
-        existedBefore = access(file.path(ofPart: partFrames == nil ? nil : firstPart), F_OK) == 0
+        existedBefore =
+            PathText.status(file.path(ofPart: partFrames == nil ? nil : firstPart), followsLinks: false) != nil
         try open()
     }
 

@@ -33,7 +33,13 @@ struct AVInput {
             av_dict_set(&options, "ignore_editlist", "1", 0)
             av_dict_set(&options, "ignore_chapters", "1", 0)
         }
-        let code = avformat_open_input(&context, nil, av_find_input_format(format), &options)
+        // Without a format libavformat would try all of them.
+        guard let demultiplexer = av_find_input_format(format) else {
+            av_dict_free(&options)
+            close()
+            throw .notAudio(path: path, reason: "libavformat lacks \(format)")
+        }
+        let code = avformat_open_input(&context, nil, demultiplexer, &options)
         av_dict_free(&options)
         if let error = source.error {
             close()
@@ -74,7 +80,7 @@ final class FileSource {
     }
 
     /// Returns to the beginning of the file.
-    func rewind() { offset = 0 }
+    func rewind() { (offset, error) = (0, nil) }
 
     private func read(_ bytes: UnsafeMutableRawBufferPointer) -> CInt {
         do {

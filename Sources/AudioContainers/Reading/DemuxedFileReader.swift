@@ -36,6 +36,7 @@ final class DemuxedFileReader: SoundFileReader {
     private let block: AudioBuffer  // the sound of `blockPacket`
     private var blockPacket = -1
     private var nextPacket = -1  // that the decoder would continue with
+    private var fault: (packet: Int, reason: String)?  // to be reported before this packet
     private var readableEnd: Int  // the frame at which the file turned out to end
 
     /// The packets that are decoded before the target of a seek.
@@ -44,6 +45,8 @@ final class DemuxedFileReader: SoundFileReader {
     private static let maximumPacketCount = 1 << 24
     /// The maximum frames of a packet, as ``TrackDecoder`` has for a frame; Windows Media has several frames in a packet.
     private static let maximumPacketFrames = 1 << 17
+    /// The seconds by which a packet's time exceeds the sound before it if sound is missing: timestamps are rounded.
+    private static let minimumGap = 0.25
 
     init(_ file: ReadableFile, _ format: DemuxedFormat) throws(AudioFileError) {
         path = file.path
@@ -52,16 +55,17 @@ final class DemuxedFileReader: SoundFileReader {
             throw .notAudio(path: file.path, reason: error.description)
         }
         let first = try Self.probe(track, decoder, path)
+        let scan = try Self.scan(track, decoder, first, path)
         processingFormat = first.format
         (codec, bitDepth) = decoder.codecDescription
         container = format.name
-        isCutOff = format == .oggFLAC && file.isCutOff
+        isCutOff = format.isCutOff(file) || scan.endsInError
         var tags = AudioFileTags()
         tags.fields = track.texts
         self.tags = tags
-        let scan = try Self.scan(track, decoder, first, path)
         starts = scan.starts
         tailPacket = scan.tailPacket
+        fault = scan.fault
         // The first packet has the number, or the track, or the decoder.
         let padding = max(0, Int(track.parameters.pointer.pointee.initial_padding))
         let priming = [scan.trim.start, padding].first { $0 > 0 } ?? first.leadingFrames
@@ -89,6 +93,10 @@ final class DemuxedFileReader: SoundFileReader {
         var starts = [0]
         /// The frames to remove from the beginning and the end.
         var trim = (start: 0, end: 0)
+        /// The first packet with missing sound before it, or damaged.
+        var fault: (packet: Int, reason: String)?
+        /// True if libavformat stopped with an error.
+        var endsInError = false
         /// The number of the packet that stands for what the decoder holds at the end; nil if it holds nothing.
         var tailPacket: Int?
     }
@@ -154,7 +162,7 @@ final class DemuxedFileReader: SoundFileReader {
     ) throws(AudioFileError) -> Scan {
         let durations = PacketDurations(track.parameters)
         try track.rewind()
-        let told = try scan(track, path) { packet, bytes in
+        let told = try scan(track, path, sampleRate: first.format.sampleRate) { packet, bytes in
             // A decoder that overlaps blocks gives no sound for the first one.
             if packet < first.packet { return 0 }
             let frames = durations.frameCount(bytes)
@@ -164,7 +172,7 @@ final class DemuxedFileReader: SoundFileReader {
         try track.rewind()
         do { try decoder.renew() } catch { throw .notAudio(path: path, reason: error.description) }
         var last = first.frameCount
-        let decoded = try scan(track, path) { _, bytes in
+        let decoded = try scan(track, path, sampleRate: first.format.sampleRate) { _, bytes in
             last = frameCount(bytes, decoder) { _ in } ?? last
             return last
         }
@@ -179,20 +187,31 @@ final class DemuxedFileReader: SoundFileReader {
 
     /// Reads all packets. Returns nil if `frameCount` returns nil for one of them.
     private static func scan(
-        _ track: DemuxedTrack, _ path: String, frameCount: (Int, UnsafeRawBufferPointer) -> Int?
+        _ track: DemuxedTrack, _ path: String, sampleRate: Double, frameCount: (Int, UnsafeRawBufferPointer) -> Int?
     ) throws(AudioFileError) -> Scan? {
         var scan = Scan()
+        var firstTime: Double?
         while let bytes = try track.next() {
             guard let frames = frameCount(scan.starts.count - 1, bytes), frames <= maximumPacketFrames else {
                 return nil
             }
             if scan.starts.count == 1 { scan.trim.start = track.trim.start }
+            let packet = scan.starts.count - 1
+            if let time = track.time {
+                let missing = time - (firstTime ?? time) - Double(scan.starts[packet]) / sampleRate
+                firstTime = firstTime ?? time
+                if missing > minimumGap, scan.fault == nil {
+                    scan.fault = (packet, "sound is missing before packet \(packet)")
+                }
+            }
+            if track.isDamaged, scan.fault == nil { scan.fault = (packet, "packet \(packet) is damaged") }
             scan.trim.end = track.trim.end
             scan.starts.append(scan.starts[scan.starts.count - 1] + frames)
             guard scan.starts.count <= maximumPacketCount else {
                 throw .notAudio(path: path, reason: "it has more than \(maximumPacketCount) packets")
             }
         }
+        scan.endsInError = track.isDamaged
         return scan
     }
 
@@ -237,16 +256,25 @@ final class DemuxedFileReader: SoundFileReader {
 
     /// Decodes a packet into the block; silence replaces what cannot be decoded.
     private func load(_ packet: Int) throws(AudioFileError) {
+        if let fault, packet >= fault.packet {
+            self.fault = nil
+            throw .damaged(path: path, reason: fault.reason)
+        }
         blockPacket = -1
-        if packet != nextPacket { try approach(packet) }
-        nextPacket = packet + 1
+        var next = nextPacket
+        nextPacket = -1  // until track and decoder are known to be there
+        // Packets without sound of their own.
+        while next >= 0, next < packet, starts[next] == starts[next + 1], let bytes = try track.next() {
+            _ = Self.frameCount(bytes, decoder) { _ in }
+            next += 1
+        }
+        if packet != next { try approach(packet) }
         let bytes = try track.next()
-        if bytes == nil {
-            nextPacket = -1  // an ended decoder cannot continue
-            if packet != tailPacket {
-                readableEnd = framePosition
-                throw .damaged(path: path, reason: "packet \(packet) is missing")
-            }
+        if bytes != nil {
+            nextPacket = packet + 1
+        } else if packet != tailPacket {
+            readableEnd = framePosition
+            throw .damaged(path: path, reason: "packet \(packet) is missing")
         }
         for c in 0..<block.channels.count { clearSamples(block.channels[c], block.frameCapacity) }
         var fault: String?

@@ -21,6 +21,10 @@ final class DemuxedTrack {
     let hasChapters: Bool
     /// The number of packets that were read: the index of the next one.
     private(set) var nextPacket = 0
+    /// The last packet's time in seconds; nil if the container does not tell it.
+    private(set) var time: Double?
+    /// True if the last packet is marked as damaged, or reading ended with an error.
+    private(set) var isDamaged = false
     /// The frames to remove from the beginning of the last packet's sound, and from its end.
     private(set) var trim = (start: 0, end: 0)
 
@@ -28,6 +32,7 @@ final class DemuxedTrack {
     private let format: DemuxedFormat
     private var input: AVInput
     private var stream: CInt
+    private let tickSeconds: Double
     private let packet: UnsafeMutablePointer<AVPacket>
 
     /// - Throws: ``AudioFileError/notAudio(path:reason:)``.
@@ -40,6 +45,7 @@ final class DemuxedTrack {
             throw .notAudio(path: file.path, reason: "the \(format.name) file has no sound of a supported codec")
         }
         self.stream = stream.pointee.index
+        tickSeconds = av_q2d(stream.pointee.time_base)
         guard let packet = av_packet_alloc() else { fatalError("out of memory") }
         self.packet = packet
         parameters = CodecParameters(copying: stream.pointee.codecpar)
@@ -58,17 +64,25 @@ final class DemuxedTrack {
     /// - Returns: the packet's bytes, valid until the next call; nil at the end of the file.
     func next() throws(AudioFileError) -> UnsafeRawBufferPointer? {
         av_packet_unref(packet)
-        while av_read_frame(input.context, packet) >= 0 {
+        guard let context = input.context else {
+            throw .damaged(path: source.file.path, reason: "it could not be opened again")
+        }
+        var code = av_read_frame(context, packet)
+        while code >= 0 {
             if packet.pointee.stream_index == stream, packet.pointee.size > 0 {
                 nextPacket += 1
                 var (start, end): (UInt32, UInt32) = (0, 0)
                 earshot_av_trim(packet, &start, &end)
                 trim = (Int(start), Int(end))
+                isDamaged = packet.pointee.flags & CInt(AV_PKT_FLAG_CORRUPT) != 0
+                time = packet.pointee.pts == earshot_av_no_time() ? nil : Double(packet.pointee.pts) * tickSeconds
                 return UnsafeRawBufferPointer(start: packet.pointee.data, count: Int(packet.pointee.size))
             }
             av_packet_unref(packet)
+            code = av_read_frame(context, packet)
         }
         if let error = source.error { throw error }
+        isDamaged = code != earshot_av_eof()
         return nil
     }
 
@@ -76,9 +90,11 @@ final class DemuxedTrack {
     func rewind() throws(AudioFileError) {
         av_packet_unref(packet)
         input.close()
+        nextPacket = .max  // a failure leaves no packet to continue with
         source.rewind()
         input = try AVInput(source, format: format.demultiplexer)
         guard let stream = Self.firstSound(input) else {
+            input.close()
             throw .damaged(path: source.file.path, reason: "its sound track cannot be found again")
         }
         self.stream = stream.pointee.index

@@ -46,7 +46,7 @@ final class AppendingFileWriter: SoundFileWriter {
             sidecarPath = try Self.storeTagsBeside(tags, of: copy.target, path)
             try copy.commit()
         } catch {
-            if let sidecarPath { unlink(sidecarPath) }
+            if let sidecarPath { unlink(PathText.bytes(sidecarPath)) }
             throw error.named(path, insteadOf: copy.path)
         }
         self.writer = writer
@@ -84,7 +84,7 @@ final class AppendingFileWriter: SoundFileWriter {
         while name.utf8.count > 225 { name.removeLast() }  // a file's name has 255 bytes at most
         var sidecarPath = "\(original[..<start]).\(name).earshot-tags.flac"
         var number = 1
-        while access(sidecarPath, F_OK) == 0 {
+        while access(PathText.bytes(sidecarPath), F_OK) == 0 {
             number += 1
             sidecarPath = "\(original[..<start]).\(name).earshot-tags-\(number).flac"
         }
@@ -97,7 +97,7 @@ final class AppendingFileWriter: SoundFileWriter {
             try file.close()
             try tags.write(to: sidecarPath)
         } catch {
-            unlink(sidecarPath)
+            unlink(PathText.bytes(sidecarPath))
             throw error.named(path, insteadOf: sidecarPath)
         }
         return sidecarPath
@@ -136,7 +136,7 @@ final class AppendingFileWriter: SoundFileWriter {
                 let reason = error == .diskFull(path: path) ? "the disk is full" : error.description
                 throw .tagsRefused(path: path, detail: "\(reason); they are in \(sidecarPath)")
             }
-            unlink(sidecarPath)
+            unlink(PathText.bytes(sidecarPath))
         }
         if !leftOut.isEmpty { throw .tagsLeftOut(leftOut, path: path) }
     }

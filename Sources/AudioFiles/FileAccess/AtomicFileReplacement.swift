@@ -99,12 +99,12 @@ package final class AtomicFileReplacement {
         }
         guard let resolved = realpath(PathText.bytes(folder(of: path)), nil) else { return path }
         defer { free(resolved) }
-        let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+        let name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]
         return "\(PathText.text(resolved))/\(name)"
     }
 
     /// Returns a path's folder, with a final slash.
     private static func folder(of path: String) -> String {
-        path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path.utf8[...$0]) ?? "./" } ?? "./"
     }
 }

@@ -34,8 +34,10 @@ package enum OutputPath {
         let count = readlink(PathText.bytes(path), &bytes, bytes.count)
         guard count > 0 else { return nil }
         let target = PathText.text(bytes.prefix(count).map { UInt8(bitPattern: $0) })
-        guard !target.hasPrefix("/"), let slash = path.lastIndex(of: "/") else { return target }
-        return String(path[...slash]) + target
+        guard target.utf8.first != UInt8(ascii: "/"), let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else {
+            return target
+        }
+        return (String(path.utf8[...slash]) ?? "") + target
     }
 
     /// Deletes a file; symbolic links to the file stay.

@@ -34,6 +34,7 @@ final class PatchedFileView {
 
     /// Opens the view by libsndfile; nil if libsndfile does not read it as sound.
     func open(_ info: inout SF_INFO) -> OpaquePointer? {
+        position = 0
         var calls = SF_VIRTUAL_IO()
         calls.get_filelen = { PatchedFileView.of($0).map { sf_count_t($0.byteCount) } ?? -1 }
         calls.tell = { PatchedFileView.of($0).map { sf_count_t($0.position) } ?? -1 }

@@ -66,18 +66,19 @@ package enum PathText {
         guard let folder = opendir(bytes(path)) else { return nil }
         defer { closedir(folder) }
         var names: [String] = []
-        while let entry = readdir(folder) {
+        while true {
+            errno = 0
+            guard let entry = readdir(folder) else { return errno == 0 ? names : nil }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { text(Array($0.prefix { $0 != 0 })) }
             if name != ".", name != ".." { names.append(name) }
         }
-        return names
     }
 
     /// Creates a folder and those that contain it, as `mkdir -p` does. Returns the errno of a failure; nil if the folder exists now.
     package static func makeFolder(_ path: String) -> CInt? {
         var end = path.startIndex
         while end < path.endIndex {
-            end = path[end...].dropFirst().firstIndex(of: "/") ?? path.endIndex
+            end = path.utf8[path.utf8.index(after: end)...].firstIndex(of: UInt8(ascii: "/")) ?? path.endIndex
             guard mkdir(bytes(String(path[..<end])), 0o777) != 0, errno != EEXIST else { continue }
             let code = errno
             // An existing folder on a read-only file system, for example.

@@ -7,6 +7,11 @@ extension ReadableFile {
         let head = StreamBuffer(bytes(at: 0, count: 12))
         guard head.count == 12 else { return false }
         if head.begins(with: "OggS") { return !OggTail.hasLastPage(self) }
+        if head.begins(with: "RF64") || head.begins(with: "BW64") {
+            // The sizes that do not fit into 32 bits are in the first chunk (EBU Tech 3306).
+            let sizes = StreamBuffer(bytes(at: 12, count: 16))
+            return sizes.count == 16 && sizes.begins(with: "ds64") && sizes.littleEndian(8, 8) > byteCount - 7
+        }
         let declared: Int
         if head.begins(with: "RIFF") {
             declared = head.littleEndian(4, 4)

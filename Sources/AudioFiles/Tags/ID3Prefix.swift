@@ -3,6 +3,7 @@
 /// The length of an ID3v2 tag, by its header (ID3 tag version 2.4.0, main structure, 3.1).
 package enum ID3Prefix {
     private static let headerLength = 10
+    private static let maximumTagCount = 64
 
     /// Returns the length in bytes of the tag at the beginning of `bytes`; nil if there is no complete header.
     static func length(_ bytes: StreamBuffer) -> Int? {
@@ -17,9 +18,8 @@ package enum ID3Prefix {
     /// first.
     package static func length(_ file: ReadableFile) -> Int {
         var length = 0
-        while length <= file.byteCount,
-            let next = Self.length(StreamBuffer(file.bytes(at: length, count: headerLength)))
-        {
+        for _ in 0..<maximumTagCount where length <= file.byteCount {
+            guard let next = Self.length(StreamBuffer(file.bytes(at: length, count: headerLength))) else { break }
             length += next
         }
         return length

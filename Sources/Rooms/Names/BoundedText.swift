@@ -95,7 +95,7 @@ public struct TextError: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooLong(let size, let limit):
             return "the \(name) has \(size) bytes of UTF-8, the limit is \(limit)"
         case .tooShort(let count, let least):
-            return "the \(name) has \(count) characters, it needs \(least) at least"
+            return "the \(name) has \(count) characters; use at least \(least)"
         case .forbidden(let scalar, let position):
             let code = String(scalar.value, radix: 16, uppercase: true)
             let padded = String(repeating: "0", count: max(0, 4 - code.count)) + code

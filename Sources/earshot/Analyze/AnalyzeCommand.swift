@@ -47,6 +47,11 @@ struct AnalyzeCommand: ExampledCommand {
     func run() throws {
         try Failure.reporting {
             let ends = try reports.map(Self.read)
+            guard ends[0].role != ends[1].role else {
+                throw Failure(
+                    "Both reports are from the \(ends[0].role). Use the reports of the host and the guest of one call.",
+                    status: Failure.data)
+            }
             var results: [Result] = []
             var directions: [CallPicture.Direction] = []
             for (from, to) in [(ends[0], ends[1]), (ends[1], ends[0])] {

@@ -32,11 +32,11 @@ struct ConversionPlan {
             throw Failure("Standard output takes one file, not \(sources.all.count).", status: Failure.usage)
         }
         var makers: [String: String] = [:]
+        // An input is never replaced, not even with --overwrite: it may be the only copy.
+        let inputs = Set(sources.all.filter { $0.spool == nil }.map { AtomicFileReplacement.destination(of: $0.path) })
         for source in sources.all {
             guard let type = kind ?? (isFolder ? nil : output.flatMap { AudioFileType(fileName: $0) }) else {
-                throw Failure(
-                    output.map { FileKinds.unknown($0) }
-                        ?? "No output format. Use --to mp3, or name the output: -o FILE.mp3", status: Failure.usage)
+                throw Failure(Self.noFormat(output, isFolder), status: Failure.usage)
             }
             if output == StandardStream.name {
                 let spool = try StandardStream.Spool()
@@ -49,8 +49,15 @@ struct ConversionPlan {
             if let other = makers[destination] {
                 refusals.append(
                     Failure(
-                        "\(other) and \(source.name) would both become \(path). Convert them to different folders with --output.",
-                        status: Failure.usage))
+                        "\(source.name) was not converted: \(path) is made of \(other). Convert it separately, and name its output.",
+                        status: Failure.cannotCreate))
+                continue
+            }
+            if sources.all.count > 1, inputs.contains(destination) {
+                refusals.append(
+                    Failure(
+                        "\(source.name) was not converted: its output \(path) is an input too. Use another --output.",
+                        status: Failure.cannotCreate))
                 continue
             }
             makers[destination] = source.name
@@ -62,6 +69,15 @@ struct ConversionPlan {
         }
         if items.isEmpty, let refusal = refusals.first { throw refusal }
         if isFolder { try makeFolders() }
+    }
+
+    private static func noFormat(_ output: String?, _ isFolder: Bool) -> String {
+        guard let output else { return "No output format. Use --to mp3, or name the output: -o FILE.mp3" }
+        if isFolder, AudioFileType(fileName: output) != nil {
+            return
+                "Several files need a folder as output, and \(output) is named as a file. Use --to mp3 --output FOLDER."
+        }
+        return isFolder ? "No output format for the folder \(output). Use --to mp3." : FileKinds.unknown(output)
     }
 
     private static func isFolder(_ output: String?, _ sources: FileSources) throws -> Bool {

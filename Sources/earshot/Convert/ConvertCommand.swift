@@ -89,9 +89,9 @@ struct ConvertCommand: ExampledCommand {
     /// The inputs and the output of `IN OUT`: without --to and --output, the second of two names is the output if its extension
     /// is a format's.
     private var inputsAndOutput: (inputs: [String], output: String?) {
-        guard output == nil, files.count == 2, AudioFileType(fileName: files[1]) != nil,
-            to == nil || PathText.status(files[1]) == nil
-        else { return (files, output) }
+        guard output == nil, to == nil, files.count == 2, AudioFileType(fileName: files[1]) != nil else {
+            return (files, output)
+        }
         return ([files[0]], files[1])
     }
 

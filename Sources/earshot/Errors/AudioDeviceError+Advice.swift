@@ -15,7 +15,7 @@ extension AudioDeviceError: AdvisedError {
                 + "'jackd\(Self.option(server)) -d dummy', or use --device simulated."
         case .noServer(.pipewire, _, _):
             "Start it with 'systemctl --user start pipewire wireplumber', or use --device jack, alsa or simulated."
-        case .noServer: "Use another sound system: --device"
+        case .noServer: "Plug in a sound card, or use --device pipewire, jack or simulated."
         case .otherUsersServer(_, _, let owner): "Run this program as \(owner ?? "that user")."
         case .refused: "Check that the server runs as this user and accepts another client."
         case .noDevice(_, let near):

@@ -70,7 +70,7 @@ struct InfoReport: Codable {
         lines.append(
             line("size", "\(FileFormatting.size(bytes)), \(FileFormatting.decimal(Double(bitRate) / 1e3)) kb/s"))
         if let primingFrames, let remainderFrames {
-            lines.append(line("gapless", "\(primingFrames) frames before the sound and \(remainderFrames) behind it"))
+            lines.append(line("gapless", "\(primingFrames) frames before the sound and \(remainderFrames) after it"))
         }
         if let timeReference { lines.append(line("begins", FileFormatting.time(Double(timeReference) / rate))) }
         for (name, values) in tags.sorted(by: { $0.key < $1.key }) {

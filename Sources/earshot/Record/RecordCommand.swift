@@ -44,7 +44,7 @@ struct RecordCommand: ExampledCommand {
     )
     var split: Double?
 
-    @Flag(help: "Append to existing WAV, AIFF, CAF or FLAC files; with --split, number on.")
+    @Flag(help: "Append to existing WAV, AIFF, CAF or FLAC files; with --split, continue the numbering.")
     var append = false
 
     @Flag(help: "Overwrite existing files.")

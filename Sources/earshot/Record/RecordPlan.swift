@@ -97,7 +97,7 @@ struct RecordPlan {
             let file = AudioRecorderFile(path: item.path)
             let (folder, name) = ((item.path as NSString).deletingLastPathComponent, item.path as NSString)
             let stem = (name.lastPathComponent as NSString).deletingPathExtension + "-"
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            let names = PathText.names(inFolder: folder) ?? []
             let numbers = names.compactMap { other -> Int? in
                 guard other.hasPrefix(stem) else { return nil }
                 let number = Int(other.dropFirst(stem.count).prefix { $0.isASCII && $0.isNumber })

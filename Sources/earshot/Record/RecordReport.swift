@@ -74,8 +74,7 @@ struct RecordReport: Codable, CommandReport {
     var isClipped: Bool { (peakDb ?? -.infinity) >= -0.000_1 }
 
     static func byteCount(_ path: String) -> Int {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        return (attributes?[.size] as? NSNumber)?.intValue ?? 0
+        PathText.status(path).map { Int($0.st_size) } ?? 0
     }
 
     /// Returns one line about the recording and its end, and one for each file; the parts of a divided file share a line.

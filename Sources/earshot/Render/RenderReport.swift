@@ -112,7 +112,7 @@ struct RenderReport: Codable {
                     + (input.loops ? ", looped" : "") + (input.isConverted ? ", converted to \(kilohertz(rate))" : ""))
         }
         let tail =
-            tailSeconds > 0 ? String(format: ", of which %.2f s are behind the inputs", tailSeconds) : ""
+            tailSeconds > 0 ? String(format: ", %.2f s of it after the inputs end", tailSeconds) : ""
         lines.append(
             line(
                 "output",
@@ -149,7 +149,7 @@ struct RenderReport: Codable {
         guard let first = result.firstLateChange else { return [] }
         let others = result.lateChanges > 1 ? " and \(result.lateChanges - 1) more are" : " is"
         return [
-            "\(file.path):\(first.place.line):\(first.place.column): this change\(others) after the end and not heard. Use --tail SECONDS or an earlier time."
+            "\(file.path):\(first.place.line):\(first.place.column): this change\(others) after the end and will not be heard. Use --tail SECONDS or an earlier time."
         ]
     }
 

@@ -139,6 +139,7 @@ private final class Chat {
 
     func run() throws {
         var hasEnded = false
+        var isLeaving = false  // once all is sent
         while true {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
             presenter.present()
@@ -152,10 +153,17 @@ private final class Chat {
                 send(line)
                 continue
             }
-            switch lines.next(within: 0.05) {
-            case .line(let line): if !take(line) { return }
-            case .nothing: break
-            case .end: hasEnded = true
+            if !isLeaving {
+                switch lines.next(within: 0.05) {
+                case .line(let line): isLeaving = !take(line)
+                case .nothing: break
+                case .end: hasEnded = true
+                }
+            }
+            if isLeaving {
+                if isAllSent { return presenter.present() }
+                usleep(20_000)
+                continue
             }
             if hasEnded, !staysAfterInputEnds, waitingLine == nil, isAllSent {
                 presenter.present()
@@ -188,6 +196,7 @@ private final class Chat {
             Terminal.say(names.isEmpty ? "Nobody else is here." : (names + ["you"]).joined(separator: ", "))
         case "y", "n", "b": input.answer(words[0], words.count > 1 ? words[1] : nil)
         case "send" where words.count > 1: sendFile(words[1])
+        case "send": Terminal.say("Name a file: /send FILE")
         default:
             if let word = words.first, word != "help" { Terminal.say("Unknown command /\(word). Commands:") }
             Terminal.say(

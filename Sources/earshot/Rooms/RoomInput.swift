@@ -48,7 +48,7 @@ final class RoomInput {
     func answer(_ letter: String, _ which: String?) {
         let requests = call.snapshot.joinRequests
         guard let index = Self.index(which, in: requests.map(\.guest.name.text)) else {
-            return Terminal.say(requests.isEmpty ? "Nobody asks to join." : "Name one of \(requests.numbered).")
+            return Terminal.say(requests.isEmpty ? "Nobody is asking to join." : "Name one of \(requests.numbered).")
         }
         let id = requests[index].id
         try? call.perform(letter == "y" ? .admit(id) : letter == "n" ? .decline(id) : .blockRequest(id))

@@ -75,7 +75,7 @@ struct RoomKeyBindings {
         -> Action
     {
         if case .chosen(let question) = mode, questions.contains(question) { return .perform(make(question)) }
-        guard let first = questions.first else { return .say("Nobody asks to join.") }
+        guard let first = questions.first else { return .say("Nobody is asking to join.") }
         return questions.count == 1
             ? .perform(make(first))
             : .say("\(questions.count) guests ask. Press 1 to \(min(9, questions.count)), then y, n or b.")

@@ -118,7 +118,7 @@ struct RoomSearch {
             if case .unavailable(let reason) = snapshot.state, numbers.rooms.isEmpty {
                 Terminal.live("")
                 throw Failure(
-                    "\(ErrorText.text(reason)) Or join by address or code: earshot join ADDRESS",
+                    "\(ErrorText.text(reason)) (or join by address or code: earshot join ADDRESS)",
                     status: Failure.unavailable)
             }
             let elapsed = HostTime.now().seconds(since: start)

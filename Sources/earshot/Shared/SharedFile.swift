@@ -11,12 +11,12 @@ struct SharedFile {
     /// Notes whether the file exists. Create this before the file is written.
     init(_ path: String) {
         self.path = path
-        isNew = !FileManager.default.fileExists(atPath: path)
+        isNew = PathText.status(path, followsLinks: false) == nil
     }
 
     /// Gives the file the permissions that the umask leaves, if the file did not exist at ``init(_:)``.
     func share() {
         guard isNew, ExistingFile.isFile(path) else { return }
-        chmod(path, 0o666 & ~FileMode.mask)
+        chmod(PathText.bytes(path), 0o666 & ~FileMode.mask)
     }
 }

@@ -24,9 +24,7 @@ enum SoundFileOutput {
 
     /// Returns true if two paths are the same plain file.
     static func isSame(_ a: String, _ b: String) -> Bool {
-        var one = stat()
-        var other = stat()
-        guard stat(a, &one) == 0, stat(b, &other) == 0 else { return false }
+        guard let one = PathText.status(a), let other = PathText.status(b) else { return false }
         return one.st_dev == other.st_dev && one.st_ino == other.st_ino && one.st_mode & S_IFMT == S_IFREG
     }
 }
