@@ -102,6 +102,30 @@ import Testing
         #expect(result.inputDamage != nil && (10_000..<90_000).contains(result.frameCount), "\(result.frameCount)")
     }
 
+    @Test(arguments: ["opus.webm", "flac.mkv", "wma.wma"])
+    func `a truncated file is converted up to its end, and reported`(name: String) throws {
+        let folder = try Folder()
+        let content = try bytes(try make(folder, name))
+        let part = try folder.file("part", Array(content.prefix(content.count / 2)))
+        let result = try SoundFileConversion(from: part, to: folder.path("part.wav")).run()
+        #expect(result.inputDamage != nil && (10_000..<90_000).contains(result.frameCount), "\(result.frameCount)")
+    }
+
+    @Test(arguments: ["vorbis.webm", "mp3.mkv"]) func `lost packets are reported`(name: String) throws {
+        let folder = try Folder()
+        let whole = try ffmpegFile(
+            folder, name, sound(frames: 20 * 48_000), frames: 20 * 48_000, rate: 48_000,
+            Self.kinds.first { $0.name == name }?.options ?? [])
+        var content = try bytes(whole)
+        let middle = content.count / 2
+        for i in 0..<content.count / 8 { content[middle + i] = UInt8(truncatingIfNeeded: i &* 37) }
+        let result = try SoundFileConversion(
+            from: try folder.file("damaged", content), to: folder.path("damaged.wav")
+        ).run()
+        #expect(result.inputDamage != nil && result.frameCount < 20 * 48_000, "\(result.frameCount)")
+        #expect(try SoundFileConversion(from: whole, to: folder.path("whole.wav")).run().inputDamage == nil)
+    }
+
     @Test(arguments: ["opus.webm", "wma.wma", "dolby.ac3", "flac.oga"])
     func `a file that ends in its header is rejected`(name: String) throws {
         let folder = try Folder()

@@ -135,6 +135,52 @@ import Testing
         #expect(samples(block, 0, 0..<1_000) == Array(expected[0][70_000..<71_000]))
     }
 
+    @Test(arguments: [true, false])
+    func `a damaged FLAC file is readable after a seek into the damage, also without a length`(hasLength: Bool) throws {
+        let folder = try Folder()
+        let whole = try makeSource(folder, "whole.flac", frames: 96_000)
+        let expected = try contents(AudioFileReader(path: whole))
+        var content = try bytes(whole)
+        let middle = content.count / 2
+        for i in 0..<6_000 { content[middle + i] = UInt8(truncatingIfNeeded: i &* 37) }
+        if !hasLength {
+            content[21] &= 0xF0
+            for i in 22..<26 { content[i] = 0 }
+        }
+        let damaged = try folder.file("damaged.flac", content)
+        let reader = try AudioFileReader(path: damaged)
+        #expect(reader.frameCount == 96_000)
+        let block = AudioBuffer(channelCount: 2, frameCapacity: 96_000)
+        for frame in stride(from: 40_000, to: 60_000, by: 1_000) {
+            try reader.seek(to: frame)
+            _ = try? reader.read(into: block.channels, frameCount: 1_000)
+        }
+        try reader.seek(to: 80_000)
+        #expect(try reader.read(into: block.channels, frameCount: 1_000) == 1_000)
+        #expect(samples(block, 0, 0..<1_000) == Array(expected[0][80_000..<81_000]))
+        let result = try SoundFileConversion(from: damaged, to: folder.path("damaged.caf")).run()
+        #expect(result.frameCount == 96_000 && result.inputDamage != nil)
+    }
+
+    @Test(arguments: ["flac", "wav"])
+    func `a file that ends early with a complete frame is reported`(kind: String) throws {
+        let folder = try Folder()
+        let whole = try makeSource(folder, "whole.\(kind)", frames: 96_000)
+        var content = try bytes(whole)
+        if kind == "flac" {
+            // The last frame begins with the sync code and its own number.
+            let start = try #require(
+                content.indices.dropLast(3).last { content[$0] == 0xFF && content[$0 + 1] == 0xF8 })
+            content.removeSubrange(start...)
+        } else {
+            content.removeLast(8 * 30_000)
+        }
+        let result = try SoundFileConversion(
+            from: try folder.file("part.\(kind)", content), to: folder.path("part.caf")
+        ).run()
+        #expect(result.inputDamage != nil && result.frameCount < 96_000, "\(result.frameCount)")
+    }
+
     @Test func `a FLAC file that is damaged to its end is converted up to the damage`() throws {
         let folder = try Folder()
         var content = try bytes(try makeSource(folder, "whole.flac", frames: 96_000))
@@ -210,6 +256,25 @@ import Testing
         #expect(try run("ffmpeg", "-nostdin", "-v", "error", "-i", conversion.output, "-f", "null", "-").output == "")
         conversion.output = folder.path("copy.flac")
         #expect(try conversion.run().lostExtras == [.broadcastInfo])
+    }
+
+    @Test func `a long coding history is copied with the broadcast information`() throws {
+        let folder = try Folder()
+        let history = (0..<40).map { "A=PCM,F=48000,W=24,M=stereo,T=machine \($0)\r\n" }.joined()
+        let plain = try bytes(try makeSource(folder))
+        let fixed: [UInt8] = Array("Described".utf8) + [UInt8](repeating: 0, count: 338 - 9)
+        let reference: [UInt8] = [0, 0x77, 0x01, 0, 0, 0, 0, 0]  // 96,000
+        let body = fixed + reference + [1, 0] + [UInt8](repeating: 0, count: 254) + Array(history.utf8)
+        let size = (0..<4).map { UInt8(body.count >> (8 * $0) & 0xFF) }
+        let start = try #require(plain.indices.first { plain[$0...].starts(with: "data".utf8) })
+        let source = try folder.file(
+            "long.wav", Array(plain[..<start]) + Array("bext".utf8) + size + body + Array(plain[start...]))
+        #expect(try SoundFiles.info(source).timeReference == 96_000)
+        let result = try SoundFileConversion(from: source, to: folder.path("copy.wav")).run()
+        #expect(result.lostExtras.isEmpty && result.frameCount == 3_000)
+        #expect(try SoundFiles.info(folder.path("copy.wav")).timeReference == 96_000)
+        let copied = String(decoding: try bytes(folder.path("copy.wav")).prefix(4_000), as: UTF8.self)
+        #expect(copied.contains("T=machine 39") && copied.contains("Described"))
     }
 
     @Test(arguments: ["m4a", "mp3", "mka"]) func `lost chapters are reported`(kind: String) throws {

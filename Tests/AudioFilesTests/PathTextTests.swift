@@ -3,6 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioFiles
 import Foundation
+import Glibc
 import Testing
 
 @Suite struct PathTextTests {
@@ -36,6 +37,20 @@ import Testing
             }
             #expect(bytes(PathText.text(path)) == path)
         }
+    }
+
+    /// A slash and a mark are one character of Swift, but two in a path.
+    @Test func `folders whose names begin with a combining mark are created`() throws {
+        let folder = try Folder()
+        let path = folder.path("new") + "/\u{301}a/b"
+        #expect(PathText.makeFolder(path) == nil && PathText.makeFolder(path) == nil)
+        #expect(PathText.names(inFolder: folder.path("new")) == ["\u{301}a"])
+        let file = try AtomicFileReplacement(of: path + "/\u{301}c.wav")
+        #expect(PathText.names(inFolder: path)?.count == 1)
+        try file.commit()
+        #expect(PathText.names(inFolder: path) == ["\u{301}c.wav"])
+        _ = try AudioFileWriter(path: path + "/d.wav", format: AudioFormat(sampleRate: 48_000, channelCount: 1))
+        #expect(PathText.makeFolder(path + "/d.wav/e") == ENOTDIR)
     }
 
     @Test func `a file whose name is not UTF-8 is written, listed, read and tagged`() throws {

@@ -38,6 +38,15 @@ import Testing
         #expect(host.says("Bob left"))
     }
 
+    @Test func `lines before /quit are delivered`() throws {
+        let port = try Earshot.freePort()
+        let host = try host(port, ["--accept", "all"])
+        let guest = try pipe("printf 'hello\\n/quit\\n'; sleep 20", into: ["chat"] + join(port))
+        #expect(guest.wait() == .exit(0), "\(guest.errors)")
+        #expect(!guest.errors.contains("did not receive"), "\(guest.errors)")
+        #expect(eventually { host.output.contains("Bob: hello") })
+    }
+
     @Test func `a chat without any messages reports who is admitted, and ends when standard input is closed`() throws {
         for input in ["</dev/null", "<&-"] {
             let port = try Earshot.freePort()

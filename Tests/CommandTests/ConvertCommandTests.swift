@@ -190,8 +190,8 @@ import Testing
         try FileManager.default.createSymbolicLink(atPath: scratch("link"), withDestinationPath: scratch.path)
         for other in ["./a.flac", "link/a.flac", "link/../\((scratch.path as NSString).lastPathComponent)/a.flac"] {
             let program = try Earshot.start(["convert", scratch("a.wav"), scratch(other), "--to", "mp3"])
-            #expect(program.wait() == .exit(64), "\(other): \(program.errors)")
-            #expect(theFailure(program).contains("would both become"), "\(program.errors)")
+            #expect(program.wait() == .exit(73), "\(other): \(program.errors)")
+            #expect(theFailure(program).contains("was not converted"), "\(program.errors)")
             unlink(scratch("a.mp3"))
         }
         // The outputs themselves may be links to one file.
@@ -199,9 +199,23 @@ import Testing
         try "old".write(toFile: scratch("a.mp3"), atomically: true, encoding: .utf8)
         try FileManager.default.createSymbolicLink(atPath: scratch("b.mp3"), withDestinationPath: "a.mp3")
         let program = try Earshot.start(["convert", scratch("a.wav"), scratch("b.wav"), "--to", "mp3", "--overwrite"])
-        #expect(program.wait() == .exit(64), "\(program.errors)")
-        #expect(theFailure(program).contains("would both become"), "\(program.errors)")
+        #expect(program.wait() == .exit(73), "\(program.errors)")
+        #expect(theFailure(program).contains("was not converted"), "\(program.errors)")
         #expect(try playableFrames(scratch("a.mp3")) > 0)
+    }
+
+    @Test func `no input is replaced, not even with --overwrite`() throws {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(atPath: scratch("in"), withIntermediateDirectories: true)
+        try song(scratch("in/a.flac"))
+        try song(scratch("in/a.mp3"), gain: 0.02)
+        try song(scratch("in/b.flac"))
+        let before = try Data(contentsOf: URL(fileURLWithPath: scratch("in/a.mp3")))
+        let program = try Earshot.start(["convert", scratch("in"), "--to", "mp3", "--overwrite"])
+        #expect(program.wait() == .exit(73), "\(program.errors)")
+        #expect(program.errors.contains("a.flac was not converted: its output"), "\(program.errors)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch("in/a.mp3"))) == before)
+        #expect(try playableFrames(scratch("in/b.mp3")) > 0)
     }
 
     @Test func `convert and info work with pipes as standard input and output`() throws {
@@ -291,5 +305,21 @@ import Testing
         #expect(program.wait() == .exit(0), "\(program.errors)")
         #expect(program.errors.contains("book.mp3: these were not copied: chapters."), "\(program.errors)")
         #expect(try list(program).first?["notCopied"] as? [String] == ["chapters"])
+    }
+
+    /// Checks and writes must see one file: otherwise an existing one looks missing and is replaced.
+    @Test func `an existing file whose name is not UTF-8 is neither replaced nor removed`() throws {
+        let scratch = try Scratch()
+        try song(scratch("x.wav"))
+        let script = """
+            cd "$1" && x=$(printf 'x\\351') && cp x.wav "$x.wav" && cp x.wav "$x-001.wav" && cp x.wav plain.wav &&
+            ! "$2" process-voice --no-echo-cancellation --mic "$x.wav" --output "$x.wav" --overwrite &&
+            ! "$2" record --split 1s --duration 1s --device simulated "$x.wav" &&
+            printf 'no sound' >bad.wav && ! "$2" record --append --duration 1s --device simulated "$x.wav" bad.wav &&
+            cmp "$x.wav" x.wav && cmp "$x-001.wav" x.wav &&
+            "$2" record --append --duration 1s --device simulated "$x.wav" && ls -A | wc -l
+            """
+        let result = try ChildProcess.run(["bash", "-c", script, "-", scratch.path, Earshot.program])
+        #expect(result.status == 0 && result.output.hasSuffix("5\n"), "\(result.output) \(result.errors)")
     }
 }

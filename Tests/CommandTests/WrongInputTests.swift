@@ -203,6 +203,26 @@ import Testing
         #expect(theFailure(program).contains(reports[0]))
     }
 
+    @Test func `analyze rejects two reports of one end`() throws {
+        let port = try Earshot.freePort()
+        let folder = try Scratch()
+        let host = try Earshot.start(
+            Earshot.host(port) + [
+                "--device", "simulated", "--speak", Earshot.speech, "--hear", folder("h.wav"), "--json",
+            ],
+            standardOutput: folder("host.json"))
+        #expect(host.says("Room: "), "\(host.errors)")
+        let guest = try Earshot.start([
+            "join", "127.0.0.1:\(port)", "--device", "simulated", "--duration", "1s", "--json",
+        ])
+        #expect(guest.wait() == .exit(0), "\(guest.errors)")
+        host.signal(SIGINT)
+        _ = host.wait()
+        let program = try Earshot.start(["analyze", folder("host.json"), folder("host.json")])
+        #expect(program.wait() == .exit(65), "\(program.errors)")
+        #expect(theFailure(program).contains("Both reports are from the host"), "\(program.errors)")
+    }
+
     @Test func `analyze rejects garbage in a report`() throws {
         let folder = try Scratch()
         for text in ["", "{}", "[]", "null", "{\"role\": 1}", String(repeating: "[", count: 100_000)] {

@@ -31,9 +31,12 @@ struct ConversionPlan {
         if output == StandardStream.name, sources.all.count != 1 {
             throw Failure("Standard output takes one file, not \(sources.all.count).", status: Failure.usage)
         }
-        var makers: [String: String] = [:]
+        var makers: [[CChar]: String] = [:]  // by the bytes of the output's path, since Swift compares letters
         // An input is never replaced, not even with --overwrite: it may be the only copy.
-        let inputs = Set(sources.all.filter { $0.spool == nil }.map { AtomicFileReplacement.destination(of: $0.path) })
+        let inputs = Set(
+            sources.all.filter { $0.spool == nil }.map {
+                PathText.bytes(AtomicFileReplacement.destination(of: $0.path))
+            })
         for source in sources.all {
             guard let type = kind ?? (isFolder ? nil : output.flatMap { AudioFileType(fileName: $0) }) else {
                 throw Failure(Self.noFormat(output, isFolder), status: Failure.usage)
@@ -45,7 +48,7 @@ struct ConversionPlan {
             }
             let path = Self.path(source, type, output, isFolder)
             // By the resolved path: no file is written twice.
-            let destination = AtomicFileReplacement.destination(of: path)
+            let destination = PathText.bytes(AtomicFileReplacement.destination(of: path))
             if let other = makers[destination] {
                 refusals.append(
                     Failure(
@@ -108,7 +111,9 @@ struct ConversionPlan {
     }
 
     private func makeFolders() throws {
-        for folder in Set(items.map { ($0.output as NSString).deletingLastPathComponent }) where !folder.isEmpty {
+        let folders = items.map { ($0.output as NSString).deletingLastPathComponent }
+        for folder in Dictionary(folders.map { (PathText.bytes($0), $0) }) { first, _ in first }.values
+        where !folder.isEmpty {
             guard let code = PathText.makeFolder(folder) else { continue }
             throw Failure(
                 "Cannot create \(folder): \(String(cString: strerror(code))). Choose another --output.",
