@@ -31,6 +31,9 @@ package struct BroadcastInfo: Hashable, Sendable {
     /// Writes the extension to a new file, before its first frame.
     func write(to file: OpaquePointer) {
         var bytes = bytes
-        sf_command(file, CInt(SFC_SET_BROADCAST_INFO), &bytes, CInt(bytes.count))
+        // libsndfile wants the size with the history, and no more.
+        let historyOffset = MemoryLayout<SF_BROADCAST_INFO>.offset(of: \.coding_history) ?? 0
+        let count = min(bytes.count, historyOffset + Int(info.coding_history_size))
+        sf_command(file, CInt(SFC_SET_BROADCAST_INFO), &bytes, CInt(count))
     }
 }

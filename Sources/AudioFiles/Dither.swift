@@ -6,12 +6,14 @@ import EarshotAudioBase
 /// rounding error becomes noise of constant level in place of distortion (Lipshitz, Wannamaker and Vanderkooy, "Quantization and
 /// Dither", JAES 40, 1992).
 ///
-/// A block of a channel that needs no rounding stays exact: 16-bit sound that was not changed, and silence. For one thread at a
+/// A piece of a channel that needs no rounding stays exact: 16-bit sound that was not changed, and silence. For one thread at a
 /// time.
 struct Dither {
     private let buffer: AudioBuffer
     private var state =
         SIMD8<UInt32>(0x9E37, 0x79B9, 0x7F4A, 0x7C15, 0xF39C, 0xC060, 0x5CED, 0xC834) &* 0x0001_0001 &+ 1
+    /// The frames that are dithered, or not, together: so many samples are exact by chance in no other sound.
+    private static let pieceFrameCount = 64
     /// The number of 16-bit steps in a sample of 1.
     private static let steps: Float = 32_768
 
@@ -24,10 +26,15 @@ struct Dither {
     mutating func apply(_ channels: Channels, offset: Int, frameCount: Int) -> Channels {
         for c in 0..<buffer.channels.count {
             let (from, to) = (UnsafePointer(channels[c]) + offset, buffer.channels[c])
-            if Self.isExact(from, frameCount) {
-                to.update(from: from, count: frameCount)
-            } else {
-                add(from, to, frameCount)
+            var done = 0
+            while done < frameCount {
+                let count = min(Self.pieceFrameCount, frameCount - done)
+                if Self.isExact(from + done, count) {
+                    (to + done).update(from: from + done, count: count)
+                } else {
+                    add(from + done, to + done, count)
+                }
+                done += count
             }
         }
         return buffer.channels

@@ -160,7 +160,7 @@ import Testing
         #expect(theFailure(careful).contains("--overwrite"))
         #expect(try String(contentsOfFile: scratch("a.mp3"), encoding: .utf8) == "precious")
         let both = try Earshot.start(["convert", scratch("a.wav"), scratch("a.flac"), "--to", "mp3", "--overwrite"])
-        #expect(both.wait() == .exit(64))
+        #expect(both.wait() == .exit(73))
         #expect(theFailure(both).contains("a.wav") && theFailure(both).contains("a.flac"))
         let itself = try Earshot.start(["convert", scratch("a.wav"), "--to", "wav", "--overwrite"])
         #expect(itself.wait() == .exit(64))

@@ -100,7 +100,9 @@ import Testing
             #expect(info.tags.title == "One" && info.tags.artist == "Me")
             let both = try Recorded.read(scratch("a.\(kind)"))[0]
             #expect(both[..<24_000] == first[...], "\(kind)")
-            #expect(both[(24_000 + Recorded.fade)...] == played[Recorded.fade..<24_000], "\(kind)")
+            // The fade's last piece of 64 frames is dithered.
+            let exact = Recorded.fade + 64
+            #expect(both[(24_000 + exact)...] == played[exact..<24_000], "\(kind)")
         }
         #expect(try record("--overwrite").wait() == .exit(0))
         #expect(try Recorded.read(scratch("a.wav"))[0].count == 24_000)
