@@ -100,7 +100,8 @@ import Testing
         try Data("mine".utf8).write(to: URL(fileURLWithPath: scratch("b.mp3")))
         let program = try Earshot.start(["convert", scratch.path, "--to", "mp3"])
         #expect(program.wait() == .exit(73), "\(program.errors)")
-        #expect(program.errors.contains("a.wav was not converted") && program.errors.contains("b.wav was not converted: its output"))
+        #expect(program.errors.contains("a.wav was not converted"))
+        #expect(program.errors.contains("b.wav was not converted: its output"))
         #expect(try playableFrames(scratch("a.mp3")) > 0 && playableFrames(scratch("c.mp3")) > 0)
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch("b.mp3"))) == Data("mine".utf8))
     }
