@@ -22,8 +22,12 @@ struct Dither {
         buffer = AudioBuffer(channelCount: channelCount, frameCapacity: frameCapacity)
     }
 
-    /// Returns the block with dither, valid until the next call.
-    mutating func apply(_ channels: Channels, offset: Int, frameCount: Int) -> Channels {
+    /// Returns the block with dither, valid until the next call; nil if the whole block stays exact.
+    mutating func apply(_ channels: Channels, offset: Int, frameCount: Int) -> Channels? {
+        let isExact = (0..<buffer.channels.count).allSatisfy {
+            Self.isExact(UnsafePointer(channels[$0]) + offset, frameCount)
+        }
+        if isExact { return nil }
         for c in 0..<buffer.channels.count {
             let (from, to) = (UnsafePointer(channels[c]) + offset, buffer.channels[c])
             var done = 0

@@ -90,7 +90,7 @@ let writableKinds = ["wav", "aiff", "caf", "flac", "ogg", "opus", "mp3"]
         try write(sound, 1_000, rate: 48_000, to: path, sampleFormat: .int24)
         let heard = try contents(path)[0]
         #expect((0..<1_000).allSatisfy { heard[$0] == Float($0 - 500) / 8_388_608 })
-        // Of 16 bits the mean shows it, through the dither.
+        // Samples of 16 bits are dithered: their mean shows it.
         for i in 0..<1_000 { sound.channels[0][i] = (Float(i - 500) + 0.4) / 32_768 }
         try write(sound, 1_000, rate: 48_000, to: path, sampleFormat: .int16)
         let dithered = try contents(path)[0]
