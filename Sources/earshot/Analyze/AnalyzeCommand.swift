@@ -34,6 +34,9 @@ struct AnalyzeCommand: ExampledCommand {
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
+        if let picture, !picture.lowercased().hasSuffix(".png") {
+            throw ValidationError("--picture must end in .png")
+        }
         guard reports.count == 2 else { throw ValidationError("analyze needs the reports of the two ends of one call") }
     }
 

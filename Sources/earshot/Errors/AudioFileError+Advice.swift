@@ -13,6 +13,7 @@ extension AudioFileError: AdvisedError {
         case .directory: "Name a file."
         case .notRegular: "Name a regular file."
         case .notAudio(_, let reason) where reason.contains("text"): nil
+        case .notAudio(_, "it is empty"): "Check that it was copied or recorded completely."
         case .notAudio: "If it is audio, convert it with ffmpeg to WAV or FLAC."
         case .unsupportedSampleRate: "Convert it with: sox FILE -r 48000 OUT.wav"
         case .unsupportedChannelCount: "Convert it with: sox FILE -c 2 OUT.wav"

@@ -99,6 +99,8 @@ struct JoinOptions: ParsableArguments {
         var session = NearbySession.Configuration(name: own.ownName, store: own.store)
         session.takesAnyPort = true
         session.isMuted = true
+        var configuration = configuration
+        configuration.isMuted = true
         let call = try LiveCall(configuration, room: try NearbySession.opened(session))
         let presenter = RoomPresenter(
             call, answers: answers, staysAlone: isChat, printsMessages: isChat)

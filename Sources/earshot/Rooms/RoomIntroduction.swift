@@ -40,7 +40,9 @@ enum RoomIntroduction {
     static func admission(_ policy: AdmissionPolicy, hasPIN: Bool = false) -> String {
         switch policy {
         case .all: "Admission: all guests\(hasPIN ? " with the PIN" : ""), except blocked ones and changed keys"
-        case .known: "Admission: known guests only. To admit others: --accept ask"
+        case .known:
+            // Without a terminal nobody can be asked.
+            "Admission: known guests only. To admit others: --accept \(Terminal.isInteractive ? "ask" : "all")"
         case .ask: "Admission: you confirm each guest"
         }
     }

@@ -18,7 +18,7 @@ struct RoomOptions: ParsableArguments {
     @Option(
         name: .lettered("pin"),
         help: ArgumentHelp(
-            "PIN of 4 to 32 characters, required in addition to --accept. '-' prompts, or reads standard input.",
+            "The room's PIN, 4 to 32 characters. '-' prompts, or reads standard input.",
             valueName: "pin"))
     var pin: String?
 
