@@ -16,6 +16,8 @@ public enum SoundFiles {
         public var compressionLevel: Int
         /// The broadcast extension of a WAV or RF64 file.
         package var broadcastInfo: BroadcastInfo?
+        /// The loudspeakers of the channels of a WAV, RF64, AIFF or CAF file; nil for the usual ones.
+        package var channelMap: ChannelMap?
 
         /// Creates settings; each has a default.
         public init(
@@ -83,7 +85,8 @@ public enum SoundFiles {
         default:
             return try AudioFileWriter(
                 path: path, format: format, type: type, sampleFormat: settings.sampleFormat, bitRate: settings.bitRate,
-                compressionLevel: settings.compressionLevel, broadcastInfo: settings.broadcastInfo)
+                compressionLevel: settings.compressionLevel, broadcastInfo: settings.broadcastInfo,
+                channelMap: settings.channelMap)
         }
     }
 

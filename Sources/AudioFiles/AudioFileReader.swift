@@ -108,6 +108,11 @@ public final class AudioFileReader {
     /// The broadcast extension of a WAV; nil for other files.
     package var broadcastInfo: BroadcastInfo? { BroadcastInfo(file) }
 
+    /// The loudspeakers of the channels; nil if the file does not tell them, or has them in another order than it is read.
+    package var channelMap: ChannelMap? {
+        ChannelMap(file, type: libraryFormat, channelCount: processingFormat.channelCount)
+    }
+
     /// Seeks to a frame, exactly.
     /// - Parameter frame: 0 or more; clamped to the end.
     public func seek(to frame: Int) throws(AudioFileError) {

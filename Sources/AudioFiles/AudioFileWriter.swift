@@ -54,19 +54,22 @@ public final class AudioFileWriter {
     ) throws(AudioFileError) {
         try self.init(
             path: path, format: format, type: type, sampleFormat: sampleFormat, bitRate: bitRate,
-            compressionLevel: compressionLevel, broadcastInfo: nil)
+            compressionLevel: compressionLevel, broadcastInfo: nil, channelMap: nil)
     }
 
-    /// - Parameter broadcastInfo: for WAV and RF64 only.
+    /// - Parameters:
+    ///   - broadcastInfo: for WAV and RF64 only.
+    ///   - channelMap: for WAV, RF64, AIFF and CAF only.
     package convenience init(
         path: String, format: AudioFormat, type: AudioFileType?, sampleFormat: SampleFormat,
         bitRate: MP3Encoder.BitRate?,
-        compressionLevel: Int, broadcastInfo: BroadcastInfo?
+        compressionLevel: Int, broadcastInfo: BroadcastInfo?, channelMap: ChannelMap?
     ) throws(AudioFileError) {
         var plan = try SndfilePlan(
             path: path, format: format, type: type ?? .named(path), sampleFormat: sampleFormat, bitRate: bitRate,
             compressionLevel: compressionLevel)
         plan.broadcastInfo = broadcastInfo
+        plan.channelMap = channelMap
         if plan.type == .vorbis {
             try self.init(plan, format, vorbis: VorbisFile(plan))
             return

@@ -21,6 +21,8 @@ struct SndfilePlan {
     let maximumFrameCount: Int
     /// The broadcast extension of a WAV or RF64 file.
     var broadcastInfo: BroadcastInfo?
+    /// The loudspeakers of the channels, of WAV, RF64, AIFF and CAF; nil for the usual ones.
+    var channelMap: ChannelMap?
     /// The quality of Vorbis, 0 to 1.
     private(set) var vorbisQuality: Float = 0
     private let code: CInt
@@ -173,7 +175,12 @@ struct SndfilePlan {
             var latency = 200.0  // milliseconds that a page waits to be filled
             sf_command(file, CInt(SFC_SET_OGG_PAGE_LATENCY), &latency, CInt(MemoryLayout<Double>.size))
         }
-        if type == .wav || type == .rf64 { broadcastInfo?.write(to: file) }
+        if type == .wav || type == .rf64 {
+            broadcastInfo?.write(to: file)
+            (channelMap ?? ChannelMap(usualFor: channelCount))?.write(to: file)
+        } else if type == .aiff || type == .caf {
+            channelMap?.write(to: file)
+        }
         if type == .rf64 { sf_command(file, CInt(SFC_RF64_AUTO_DOWNGRADE), nil, CInt(SF_TRUE)) }
         guard Self.hasLength(type) || type == .flac else { return file }
         errno = 0

@@ -258,6 +258,34 @@ import Testing
         #expect(try conversion.run().lostExtras == [.broadcastInfo])
     }
 
+    @Test(arguments: [
+        ("7.1", "7.1"), ("7.1(wide)", "7.1(wide)"), ("5.1(side)", "5.1(side)"), ("quad", "quad"), ("6.1", "6.1"),
+    ]) func `the loudspeakers of the channels are kept`(layout: String, expected: String) throws {
+        let folder = try Folder()
+        let source = folder.path("source.wav")
+        let maker = try run(
+            "ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "anullsrc=r=48000:cl=\(layout):d=0.1", "-c:a",
+            "pcm_s16le", source)
+        #expect(maker.status == 0, "\(maker.output)")
+        _ = try SoundFileConversion(from: source, to: folder.path("copy.wav")).run()
+        let probe = try run(
+            "ffprobe", "-v", "error", "-show_entries", "stream=channel_layout", "-of", "csv=p=0",
+            folder.path("copy.wav"))
+        #expect(probe.output.trimmingCharacters(in: .whitespacesAndNewlines) == expected)
+    }
+
+    @Test func `eight channels without a layout are 7·1`() throws {
+        let folder = try Folder()
+        let writer = try SoundFiles.create(
+            folder.path("new.wav"), format: AudioFormat(sampleRate: 48_000, channelCount: 8))
+        try writer.writeSilence(frameCount: 100)
+        try writer.close()
+        let probe = try run(
+            "ffprobe", "-v", "error", "-show_entries", "stream=channel_layout", "-of", "csv=p=0", folder.path("new.wav")
+        )
+        #expect(probe.output.trimmingCharacters(in: .whitespacesAndNewlines) == "7.1")
+    }
+
     @Test func `a long coding history is copied with the broadcast information`() throws {
         let folder = try Folder()
         let history = (0..<40).map { "A=PCM,F=48000,W=24,M=stereo,T=machine \($0)\r\n" }.joined()

@@ -74,12 +74,12 @@ import Testing
 
     @Test func `a gap is requested after the reordering time, and once more`() {
         var log = log(0..<7, without: [5])
-        #expect(log.nextJoinRequest == at(0.06 + ReceiveHistory.reorderingTime))
+        #expect(log.nextRequestTime == at(0.06 + ReceiveHistory.reorderingTime))
         #expect(asked(&log, 0.0605).isEmpty)
         #expect(asked(&log, 0.062) == [5])
         #expect(asked(&log, 0.0635).isEmpty, "not at once")
         #expect(asked(&log, 0.08) == [5])
-        #expect(asked(&log, 0.12).isEmpty && log.nextJoinRequest == nil, "twice is enough")
+        #expect(asked(&log, 0.12).isEmpty && log.nextRequestTime == nil, "twice is enough")
         let wasRequested = log.recover(5, position: 2_400, frameCount: 480)
         #expect(wasRequested)
     }
@@ -87,7 +87,7 @@ import Testing
     @Test func `packets that the remote peer does not keep are not requested`() {
         var log = log(0..<7, without: [5])
         log.isKept = false
-        #expect(asked(&log, 0.062).isEmpty && log.nextJoinRequest == nil)
+        #expect(asked(&log, 0.062).isEmpty && log.nextRequestTime == nil)
     }
 
     @Test func `packets that could not arrive in time are not requested`() {

@@ -15,6 +15,8 @@ final class DamageTolerantReader: SoundFileReader {
 
     /// The reader of a file of a kind that is only read; nil for other kinds.
     var demuxed: DemuxedFileReader? { source as? DemuxedFileReader }
+    /// The loudspeakers of the channels; nil if the file does not tell them.
+    var channelMap: ChannelMap? { (source as? AudioFileReader)?.channelMap }
     var path: String { source.path }
     var processingFormat: AudioFormat { source.processingFormat }
     var frameCount: Int { source.frameCount }

@@ -117,6 +117,7 @@ public struct SoundFileConversion: Sendable {
         let reader = ConvertedFileReader(source, as: format)
         let writer: any SoundFileWriter
         var (settings, extras) = (settings, source.extras)
+        if format.channelCount == inputFormat.channelCount { settings.channelMap = source.channelMap }
         if type == .wav || type == .rf64, let info = broadcastInfo(extras, from: inputFormat, to: format) {
             settings.broadcastInfo = info
             extras.removeAll { $0 == .broadcastInfo }

@@ -105,7 +105,7 @@ package final class MediaPeer {
     }
 
     private func ask(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
-        guard sender.session.repair.takesNACK, let due = log.nextJoinRequest, due <= now else { return }
+        guard sender.session.repair.takesNACK, let due = log.nextRequestTime, due <= now else { return }
         log.due(
             at: now, roundTrip: sender.session.statistics.roundTrip, hold: packets?.longestHold ?? 0, into: &requested)
         if !requested.isEmpty, sender.ask(for: requested, transmit) { counts.nacksSent += 1 }
@@ -118,7 +118,7 @@ package final class MediaPeer {
         // Without an array, because this runs at every turn of the media thread.
         if let due = aac?.deadline { next = min(due, next ?? due) }
         if let due = second?.deadline { next = min(due, next ?? due) }
-        if sender.session.repair.takesNACK, let due = log.nextJoinRequest { next = min(due, next ?? due) }
+        if sender.session.repair.takesNACK, let due = log.nextRequestTime { next = min(due, next ?? due) }
         return next
     }
 

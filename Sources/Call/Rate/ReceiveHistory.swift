@@ -17,7 +17,7 @@ struct ReceiveHistory {
     /// The maximum requests for one packet.
     static let maximumRequests = 2
 
-    enum IncomingTransfer: Equatable { case new, had }
+    enum Arrival: Equatable { case new, had }
     private enum State: UInt8 { case missing, came, recovered }
 
     private struct Entry {
@@ -41,7 +41,7 @@ struct ReceiveHistory {
     private var lastRequestTime: HostTime?
     /// The next time at which ``due(at:roundTrip:hold:into:)`` may find a missing packet to request; nil if it will find none
     /// before another packet arrives.
-    private(set) var nextJoinRequest: HostTime?
+    private(set) var nextRequestTime: HostTime?
 
     /// True if the remote peer stores the packets that it sends now, for retransmission. It stores none in the fallback codec.
     var isKept = true
@@ -59,13 +59,13 @@ struct ReceiveHistory {
         for slot in entries.indices { entries[slot].sequence = -1 }
         highestSequence = -1
         missingCount = 0
-        nextJoinRequest = nil
+        nextRequestTime = nil
         reach = (0, -1)
     }
 
     /// Records a packet that was not a repetition.
-    /// - Returns: ``IncomingTransfer/had`` if the packet was recovered or arrived before.
-    mutating func arrive(_ sequence: Int, position: Int, frameCount: Int, at now: HostTime) -> IncomingTransfer {
+    /// - Returns: ``Arrival/had`` if the packet was recovered or arrived before.
+    mutating func arrive(_ sequence: Int, position: Int, frameCount: Int, at now: HostTime) -> Arrival {
         guard sequence >= 0 else { return .new }
         if sequence > highestSequence {
             noteGap(before: sequence, position: position, at: now)
@@ -83,7 +83,7 @@ struct ReceiveHistory {
             return .new
         }
         put(Entry(sequence: sequence, position: position, frameCount: frameCount, state: .came, due: now, since: now))
-        if missingCount > 0, nextJoinRequest == nil { nextJoinRequest = now }
+        if missingCount > 0, nextRequestTime == nil { nextRequestTime = now }
         return .new
     }
 
@@ -109,7 +109,7 @@ struct ReceiveHistory {
                     due: now.advanced(bySeconds: -Double(position - place) / clockRate), since: now))
         }
         let then = now.advanced(bySeconds: Self.reorderingTime)
-        nextJoinRequest = nextJoinRequest.map { min($0, then) } ?? then
+        nextRequestTime = nextRequestTime.map { min($0, then) } ?? then
     }
 
     // MARK: Recovery
@@ -186,10 +186,10 @@ struct ReceiveHistory {
     ///   - numbers: replaced by the sequence numbers to request, ascending; at most 64.
     mutating func due(at now: HostTime, roundTrip: Double?, hold: Double, into numbers: inout [Int]) {
         numbers.removeAll(keepingCapacity: true)
-        nextJoinRequest = nil
+        nextRequestTime = nil
         guard missingCount > 0, isKept, let roundTrip else { return }
         if let lastRequestTime, now.seconds(since: lastRequestTime) < Self.pause {
-            return nextJoinRequest = lastRequestTime.advanced(bySeconds: Self.pause)
+            return nextRequestTime = lastRequestTime.advanced(bySeconds: Self.pause)
         }
         let reachNow = highestSequence - reach.seen <= 32 ? reach.packets : 0
         var nextTime: HostTime?
@@ -212,6 +212,6 @@ struct ReceiveHistory {
             numbers.append(sequence)
         }
         if !numbers.isEmpty { lastRequestTime = now }
-        nextJoinRequest = nextTime
+        nextRequestTime = nextTime
     }
 }
