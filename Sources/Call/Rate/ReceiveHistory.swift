@@ -207,8 +207,8 @@ struct ReceiveHistory {
             }
             entries[sequence % Self.capacity].requestCount += 1
             entries[sequence % Self.capacity].since = now
-            let nextRequestTime = now.advanced(bySeconds: 1.5 * roundTrip + Self.pause)
-            nextTime = nextTime.map { min($0, nextRequestTime) } ?? nextRequestTime
+            let repeatTime = now.advanced(bySeconds: 1.5 * roundTrip + Self.pause)
+            nextTime = nextTime.map { min($0, repeatTime) } ?? repeatTime
             numbers.append(sequence)
         }
         if !numbers.isEmpty { lastRequestTime = now }
