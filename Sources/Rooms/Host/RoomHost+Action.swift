@@ -64,7 +64,7 @@ extension RoomHost {
     }
 
     /// The host's record of a member's connection, in addition to the member's entry in the roster.
-    struct Attendance: Sendable {
+    struct MemberConnection: Sendable {
         var address: IPAddress
         var lastHeard: HostTime
         var lastSent: HostTime

@@ -22,7 +22,7 @@ extension RoomHost {
         roster.members.append(member)
         if let key = caller.key { removedKeys.remove(key) }
         let token = caller.key == nil ? self.token(of: member.id) : nil
-        memberConnections[member.id] = Attendance(address: caller.address, lastHeard: now, lastSent: now, token: token)
+        memberConnections[member.id] = MemberConnection(address: caller.address, lastHeard: now, lastSent: now, token: token)
         roster.revision += 1
         let admission = Admission(
             member: member.id, token: token, hostProof: hostProof.map(Base64.init), roster: roster)
@@ -49,7 +49,7 @@ extension RoomHost {
             roster.members[index].isMuted = ask.muted ?? false
             roster.members[index].isAway = false
         }
-        memberConnections[id] = Attendance(
+        memberConnections[id] = MemberConnection(
             address: caller.address, lastHeard: now, lastSent: now, token: nil, changes: changes)
         if roster != old { roster.revision += 1 }
         let admission = Admission(member: id, token: nil, hostProof: hostProof.map(Base64.init), roster: roster)
@@ -114,10 +114,10 @@ extension RoomHost {
 
     /// Removes a member by the user's order, and blocks it if `isBlocked`.
     mutating func expel(_ id: MemberID, isBlocked: Bool, _ now: HostTime) -> [Action] {
-        guard id != roster.host, let member = roster[id], let attendance = memberConnections[id] else { return [] }
+        guard id != roster.host, let member = roster[id], let connection = memberConnections[id] else { return [] }
         if let key = member.key { removedKeys.insert(key) }
-        if let token = attendance.token { removedTokens.insert(token) }
-        let barred = isBlocked ? bar(member.key, attendance.address, member.name) : []
+        if let token = connection.token { removedTokens.insert(token) }
+        let barred = isBlocked ? bar(member.key, connection.address, member.name) : []
         return barred + closeStream(of: id, with: .removed(isBlocked: isBlocked)) + drop(id, now)
     }
 

@@ -5,11 +5,11 @@ import EarshotMediaTransport
 
 extension RoomHost {
     /// Returns the deadlines of a member.
-    func dues(of attendance: Attendance, _ id: MemberID) -> [HostTime] {
+    func dues(of connection: MemberConnection, _ id: MemberID) -> [HostTime] {
         let isAway = roster[id]?.isAway ?? false
-        var times = [attendance.lastHeard.advanced(bySeconds: isAway ? Limit.absence : Limit.silence)]
-        if attendance.stream != nil { times.append(attendance.lastSent.advanced(bySeconds: Limit.keepAlive)) }
-        if let probe = attendance.nextProbe { times.append(probe) }
+        var times = [connection.lastHeard.advanced(bySeconds: isAway ? Limit.absence : Limit.silence)]
+        if connection.stream != nil { times.append(connection.lastSent.advanced(bySeconds: Limit.keepAlive)) }
+        if let probe = connection.nextProbe { times.append(probe) }
         return times
     }
 
@@ -29,20 +29,20 @@ extension RoomHost {
     mutating func updatePresence(_ now: HostTime) -> [Action] {
         let old = roster
         var actions: [Action] = []
-        for (id, attendance) in memberConnections.sorted(by: { $0.key < $1.key }) {
+        for (id, connection) in memberConnections.sorted(by: { $0.key < $1.key }) {
             guard let index = roster.index(of: id) else { continue }
-            let silence = now.seconds(since: attendance.lastHeard)
+            let silence = now.seconds(since: connection.lastHeard)
             if silence >= Limit.absence {
                 roster.members.remove(at: index)
                 memberConnections[id] = nil
-                actions += (attendance.stream.map { [.end($0)] } ?? []) + dropOffers(of: id)
+                actions += (connection.stream.map { [.end($0)] } ?? []) + dropOffers(of: id)
                 continue
             }
             if silence >= Limit.silence, !roster.members[index].isAway {
                 roster.members[index].isAway = true
                 // Further events wait in the member's queue, not in a connection that may be dead.
                 memberConnections[id]?.stream = nil
-                actions += (attendance.stream.map { [.end($0)] } ?? []) + dropOffers(to: id)
+                actions += (connection.stream.map { [.end($0)] } ?? []) + dropOffers(to: id)
             }
             actions += probe(id, now) + keepAlive(id, now)
         }
@@ -59,8 +59,8 @@ extension RoomHost {
     }
 
     private mutating func keepAlive(_ id: MemberID, _ now: HostTime) -> [Action] {
-        guard let attendance = memberConnections[id], let stream = attendance.stream,
-            now.seconds(since: attendance.lastSent) >= Limit.keepAlive
+        guard let connection = memberConnections[id], let stream = connection.stream,
+            now.seconds(since: connection.lastSent) >= Limit.keepAlive
         else { return [] }
         memberConnections[id]?.lastSent = now
         return [.send(ServerSentEvent.keepAlive, on: stream)]

@@ -51,7 +51,7 @@ extension RoomHost {
     /// Handles a lost connection: withdraws its request to join, drops its offer, or marks its event stream as closed.
     mutating func loseConnection(_ id: RequestID) -> [Action] {
         offers.removeAll { $0.request == id }
-        for (member, attendance) in memberConnections where attendance.stream == id {
+        for (member, connection) in memberConnections where connection.stream == id {
             memberConnections[member]?.stream = nil
         }
         guard let index = pendingRequests.firstIndex(where: { $0.request == id }) else { return [] }

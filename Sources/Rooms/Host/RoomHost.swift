@@ -77,7 +77,7 @@ package struct RoomHost: Sendable {
     var nextMember: MemberID
     var nextJoinRequest: UInt64 = 1
     var pendingRequests: [PendingJoinRequest] = []
-    var memberConnections: [MemberID: Attendance] = [:]
+    var memberConnections: [MemberID: MemberConnection] = [:]
     var offers: [PendingOffer] = []
     var blockedAddresses: Set<IPAddress> = []
     /// The keys (`removedKeys`) and tokens of removed members, so that their next request is refused with this reason.
@@ -116,7 +116,7 @@ package struct RoomHost: Sendable {
         )
         let now = clock.time(at: time, due: nil)
         for member in roster.members where member.id != roster.host {
-            memberConnections[member.id] = Attendance(
+            memberConnections[member.id] = MemberConnection(
                 address: member.addresses.first ?? .any, lastHeard: now, lastSent: now, token: nil)
         }
         change(roster.host, succession.update, seenAt: nil)
@@ -157,7 +157,7 @@ package struct RoomHost: Sendable {
         guard !isClosed else { return nil }
         var times = pendingRequests.map(\.deadline)
         if !offers.isEmpty { times += offers.map(\.deadline) }
-        for (id, attendance) in memberConnections { times += dues(of: attendance, id) }
+        for (id, connection) in memberConnections { times += dues(of: connection, id) }
         return times.min()
     }
 }

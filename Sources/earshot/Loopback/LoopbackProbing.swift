@@ -8,7 +8,7 @@ struct LoopbackProbing {
     /// The seconds before the first probe, in which a server makes its links and reports its latencies.
     private static let settling = 0.7
     /// The seconds after the end of a probe within which its result must arrive.
-    private static let patience = 2.0
+    private static let timeout = 2.0
     /// The number of interrupted probes that may still be repeated.
     private var remainingRetries = 5
 
@@ -41,7 +41,7 @@ struct LoopbackProbing {
         do throws(RoundTripError) {
             if let capture = try loopback.takeProbe() {
                 result = .success(try RoundTrip(capture))
-            } else if now.seconds(since: probeStart) > loopback.probeDuration + Self.patience {
+            } else if now.seconds(since: probeStart) > loopback.probeDuration + Self.timeout {
                 throw .interrupted
             } else {
                 return nil

@@ -11,7 +11,7 @@ struct OfflineRender {
     /// The greatest magnitude of a sample that counts as silence: −100 dBFS.
     static let silence: Float = 1e-5
     /// The seconds of silence after which the tail counts as decayed; more than the delay unit's longest delay.
-    static let patience = 3.0
+    static let silenceTimeout = 3.0
     /// The maximum seconds of a tail whose length the user did not request.
     static let longestTail = 60.0
 
@@ -28,7 +28,7 @@ struct OfflineRender {
         var loudness = -Double.infinity
         /// The samples above full scale.
         var clippedSamples = 0
-        /// True if the rendering stopped after ``longestTail``, before ``patience`` seconds of silence.
+        /// True if the rendering stopped after ``longestTail``, before ``silenceTimeout`` seconds of silence.
         var isTailCut = false
         /// The number of parameter changes due after the end of the file; ``firstLateChange`` is the earliest.
         var lateChanges = 0
@@ -59,7 +59,7 @@ struct OfflineRender {
         let format = graph.format
         rendered = AudioBuffer(channelCount: format.channelCount, frameCapacity: block)
         heldSilence = AudioBuffer(
-            channelCount: format.channelCount, frameCapacity: Self.frames(Self.patience, format) + block)
+            channelCount: format.channelCount, frameCapacity: Self.frames(Self.silenceTimeout, format) + block)
         meter = LoudnessMeter(
             sampleRate: format.sampleRate, channelCount: format.channelCount, measuresTruePeak: false)
     }
@@ -106,7 +106,7 @@ struct OfflineRender {
     }
 
     private var isOver: Bool {
-        heldFrameCount >= Self.frames(Self.patience, graph.format)
+        heldFrameCount >= Self.frames(Self.silenceTimeout, graph.format)
             && graph.sources.allSatisfy { $0.end == nil || $0.player.isFinished }
     }
 

@@ -6,7 +6,7 @@ import Foundation
 
 extension AudioSession {
     /// The seconds of an interruption after which a command ends.
-    static let patience = 30.0
+    static let interruptionTimeout = 30.0
 
     /// Prints the session's events until the returned task is cancelled. The route that the activation opens is not printed.
     /// - Parameter warning: returns a warning to print after a change of the route; nil for none.
@@ -22,11 +22,11 @@ extension AudioSession {
         }
     }
 
-    /// Returns a failure if the present interruption has lasted longer than ``patience``; otherwise nil.
+    /// Returns a failure if the present interruption has lasted longer than ``interruptionTimeout``; otherwise nil.
     func impatience(_ now: HostTime) -> Failure? {
         guard let interruption else { return nil }
         let seconds = now.seconds(since: interruption.since)
-        guard seconds > Self.patience else { return nil }
+        guard seconds > Self.interruptionTimeout else { return nil }
         return Failure("no sound for \(Int(seconds)) s: \(interruption.kind.text)", status: Failure.unavailable)
     }
 }
