@@ -22,7 +22,8 @@ extension RoomHost {
         roster.members.append(member)
         if let key = caller.key { removedKeys.remove(key) }
         let token = caller.key == nil ? self.token(of: member.id) : nil
-        memberConnections[member.id] = MemberConnection(address: caller.address, lastHeard: now, lastSent: now, token: token)
+        memberConnections[member.id] = MemberConnection(
+            address: caller.address, lastHeard: now, lastSent: now, token: token)
         roster.revision += 1
         let admission = Admission(
             member: member.id, token: token, hostProof: hostProof.map(Base64.init), roster: roster)
