@@ -125,7 +125,7 @@ import Testing
         #expect(
             refusal {
                 $0.input = .none; $0.output = .none
-            }.contains("neither"))
+            }.contains("no input and no output"))
         #expect(throws: AudioDeviceError.noDefaultDevice(.output)) { try SimulatedSystem().open(.init()) }
     }
 

@@ -236,7 +236,7 @@ import Testing
     @Test(arguments: [
         (["--volume", "19"], "-60 to 18"), (["--speed", "5"], "0.25 to 4"), (["--seed", "1"], "--shuffle"),
         (["--start", "-1"], "--start"), (["--duration", "0"], "--duration"), (["--effect", "revreb"], "'reverb'"),
-        (["--block", "3"], "--block"), (["--rate", "1"], "--rate must be 8000"),
+        (["--block", "3"], "--block"), (["--rate", "1"], "--rate must be a whole number from 8000"),
         (["--device-rate", "48000"], "--device-rate is now --rate."),
     ]) func `invalid options are usage errors that name valid values`(options: [String], words: String) throws {
         let program = try play(["x.wav"] + options)

@@ -38,7 +38,7 @@ public enum DiscoveryError: Error, Hashable, Sendable, CustomStringConvertible {
         case .noDaemon(isInstalled: true): "room discovery is off: Avahi's daemon is not running"
         case .noDaemon(isInstalled: false): "room discovery is off: Avahi is not installed"
         case .noBus: "room discovery is off: D-Bus is not running"
-        case .refused(let reason): "room discovery is off (Avahi: \(AnnouncedText.printable(reason)))"
+        case .refused(let reason): "room discovery is off: Avahi reports '\(AnnouncedText.printable(reason))'"
         case .invalidName(let name): "'\(AnnouncedText.printable(name))' cannot be a room's name"
         }
     }

@@ -65,7 +65,7 @@ struct SystemOptions: ParsableArguments {
 
     static func check(_ rate: Double?, _ option: String) throws {
         if let rate, !(8_000...192_000).contains(rate) || rate != rate.rounded() {
-            throw ValidationError("\(option) takes 8000 to 192000 Hz, without a fraction")
+            throw ValidationError("\(option) must be a whole number from 8000 to 192000 (Hz)")
         }
     }
 }
