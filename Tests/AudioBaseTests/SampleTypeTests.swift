@@ -45,7 +45,8 @@ import Testing
         }
     }
 
-    @Test("a signal comes back to the type's own resolution", arguments: SampleType.allCases, 1...32)
+    @Test(
+        "a round trip preserves a signal to the resolution of the sample type", arguments: SampleType.allCases, 1...32)
     func roundTrip(_ type: SampleType, channelCount: Int) {
         let frameCount = 701
         let (from, to) = (
@@ -66,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "known samples have known bytes",
+        "known samples are written as known bytes",
         arguments: [
             (SampleType.uint8, [128, 192, 64]), (.int16, [0, 0, 0, 0x40, 0, 0xC0]),
             (.int24, [0, 0, 0, 0, 0, 0x40, 0, 0, 0xC0]), (.int24In32, [0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0xC0, 0xFF]),
@@ -82,7 +83,9 @@ import Testing
         #expect(Array(UnsafeRawBufferPointer(start: bytes.start, count: bytes.count)) == expected)
     }
 
-    @Test("too loud is full scale with its sign, never the other end", arguments: SampleType.allCases, [1, 2])
+    @Test(
+        "samples beyond full scale are clamped to full scale without wrapping around", arguments: SampleType.allCases,
+        [1, 2])
     func saturation(_ type: SampleType, channelCount: Int) {
         let one: [Float] = [1, 0.99999994, 1.5, 1e30, .infinity, -1, -1.5, -1e30, -.infinity, .nan]
         let samples = one + one + one + one  // so that vector code meets each in every place
@@ -106,7 +109,9 @@ import Testing
         }
     }
 
-    @Test("what a card sends as a float and is not finite is silence", arguments: [SampleType.float32, .float64])
+    @Test(
+        "non-finite floating-point samples from a device are read as silence",
+        arguments: [SampleType.float32, .float64])
     func notFinite(_ type: SampleType) {
         let words: [Double] = [.nan, .infinity, -.infinity, 0.25]
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: 4)
@@ -119,7 +124,7 @@ import Testing
         #expect((0..<4).map { buffer.channels[0][$0] } == [0, 0, 0, 0.25])
     }
 
-    @Test("the unused byte of 24 bits in 32 is not heard")
+    @Test("the unused byte of 24-bit samples in 32 bits is ignored")
     func unusedByte() {
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: 2)
         [0x7F40_0000, 0x01C0_0000 as UInt32].withUnsafeBytes { bytes in
@@ -129,7 +134,8 @@ import Testing
         #expect(buffer.channels[0][0] == 0.5 && buffer.channels[0][1] == -0.5)
     }
 
-    @Test("a map chooses the device's channels; what it lacks is silent", arguments: SampleType.allCases)
+    @Test(
+        "a channel map selects the device's channels, and missing channels are silent", arguments: SampleType.allCases)
     func maps(_ type: SampleType) {
         let frames = 5
         let from = AudioBuffer(channelCount: 3, frameCapacity: frames)
@@ -151,7 +157,9 @@ import Testing
         #expect(bytes.isKeptAround)
     }
 
-    @Test("fewer channels than the device has, more than it has, in order", arguments: SampleType.allCases)
+    @Test(
+        "channels are copied in order when the buffer has fewer or more than the device", arguments: SampleType.allCases
+    )
     func inOrder(_ type: SampleType) {
         let from = AudioBuffer(channelCount: 2, frameCapacity: 3)
         for c in 0..<2 { for i in 0..<3 { from.channels[c][i] = Float(c + 1) / 4 } }
@@ -163,7 +171,9 @@ import Testing
         #expect((0..<4).map { to.channels[$0][2] } == [0.25, 0.5, 0, 0])
     }
 
-    @Test("both channels at once are what they are one by one", arguments: SampleType.allCases, [1, 2, 7, 64, 701])
+    @Test(
+        "converting two channels at once gives the same result as one by one", arguments: SampleType.allCases,
+        [1, 2, 7, 64, 701])
     func pairs(_ type: SampleType, frameCount: Int) {
         let from = AudioBuffer(channelCount: 2, frameCapacity: frameCount)
         Self.sine(from)

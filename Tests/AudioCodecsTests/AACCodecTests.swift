@@ -28,7 +28,9 @@ import Testing
         return ((0..<signals.count).map(out.samples), encoder, longest)
     }
 
-    @Test("collecting, look-ahead and overlap are three blocks", arguments: AACEncoder.sampleRates, [1, 2])
+    @Test(
+        "the total codec delay is three blocks: collection, look-ahead and overlap", arguments: AACEncoder.sampleRates,
+        [1, 2])
     func delay(_ rate: Double, channelCount: Int) throws {
         let said = Signals.noise(16 * Self.block, smoothing: 12)
         let signals = Array(repeating: said, count: channelCount)
@@ -37,7 +39,7 @@ import Testing
         #expect(encoder.primingFrames == 1_024)
     }
 
-    @Test("the signal survives", arguments: AACEncoder.sampleRates)
+    @Test("a sine keeps a signal-to-noise ratio above 25 dB", arguments: AACEncoder.sampleRates)
     func quality(_ rate: Double) throws {
         let said = Signals.sine(64 * Self.block, hertz: 997, rate: rate)
         let (heard, _, _) = try live([said], rate: rate, bitRate: 64_000)
@@ -46,7 +48,7 @@ import Testing
         #expect(Signals.ratio(heard[0][moved], said[tail]) > 25)
     }
 
-    @Test("left stays left")
+    @Test("the left channel does not leak into the right one")
     func stereo() throws {
         let left = Signals.sine(32 * Self.block, hertz: 440, rate: 44_100)
         let silence = [Float](repeating: 0, count: left.count)
@@ -55,7 +57,7 @@ import Testing
         #expect(energy[0] > 1_000 * energy[1])
     }
 
-    @Test("a packet of more than 1,024 bytes is whole")
+    @Test("a packet of more than 1,024 bytes is decoded completely")
     func longPacket() throws {
         let said = Signals.noise(32 * Self.block)
         let (heard, _, longest) = try live([said, said.reversed()], rate: 32_000, bitRate: 320_000)
@@ -65,7 +67,7 @@ import Testing
         #expect(Signals.ratio(heard[0][moved], said[tail]) > 6)
     }
 
-    @Test("flush hands out the rest, and ends the encoder")
+    @Test("flush returns the remaining packets and finishes the encoder")
     func flush() throws {
         let encoder = try AACEncoder(sampleRate: 44_100, channelCount: 1, bitRate: 64_000)
         let said = AudioBuffer([Signals.noise(Self.block)])
@@ -78,7 +80,9 @@ import Testing
         #expect(throws: CodecError.encoderFinished(codec: "AAC")) { try encoder.encode(said.channels) }
     }
 
-    @Test("samples that are no signal do no harm", arguments: [Float.nan, .infinity, -.infinity, 1e30])
+    @Test(
+        "NaN, infinite and huge samples do not affect later blocks",
+        arguments: [Float.nan, .infinity, -.infinity, 1e30])
     func noSignal(_ value: Float) throws {
         let encoder = try AACEncoder(sampleRate: 44_100, channelCount: 1, bitRate: 64_000)
         let decoder = try AACDecoder(audioSpecificConfig: encoder.audioSpecificConfig)
@@ -95,7 +99,9 @@ import Testing
         #expect(Signals.ratio(out.samples(0)[...], good[17 * Self.block..<18 * Self.block]) > 20)
     }
 
-    @Test("any bytes give 1,024 frames or an error, and later packets are decoded", arguments: 1...4, [1, 2])
+    @Test(
+        "arbitrary bytes give a full block, no frames or an error, and later packets are decoded", arguments: 1...4,
+        [1, 2])
     func garbage(_ seed: UInt64, channelCount: Int) throws {
         var generator = SplitMix(state: seed)
         let signal = Signals.sine(200 * Self.block, hertz: 997, rate: 44_100)
@@ -136,7 +142,7 @@ import Testing
         #expect(Signals.ratio(out.samples(last)[...], expected.samples(last)[...]) > 60)
     }
 
-    @Test("reset forgets, and decoding goes on")
+    @Test("reset clears the decoder's state, and decoding continues")
     func reset() throws {
         // Two decoders get opposite sounds until they are reset, and the same sound from then on. A new decoder would not be
         // comparable, since it does not know the last packet's window; nor would noise, since each has its own generator.
@@ -164,7 +170,7 @@ import Testing
         }
     }
 
-    @Test("parameters out of range are refused")
+    @Test("out-of-range parameters are rejected")
     func parameters() {
         for (rate, channels, bits) in [
             (22_000.0, 1, 64_000), (44_100, 0, 64_000), (44_100, 3, 64_000), (44_100, 1, 8_000),

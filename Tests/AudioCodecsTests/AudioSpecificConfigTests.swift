@@ -5,7 +5,7 @@ import Testing
 
 @Suite("AudioSpecificConfig") struct AudioSpecificConfigTests {
     @Test(
-        "what other programs signal is read",
+        "configurations written by other programs are parsed",
         arguments: [
             ([0x11, 0x90, 0x56, 0xE5, 0], 48_000.0, 2), ([0x12, 0x08], 44_100, 1), ([0x12, 0x90], 32_000, 2),
         ]
@@ -17,7 +17,7 @@ import Testing
         #expect(throws: Never.self) { try AACDecoder(audioSpecificConfig: bytes) }
     }
 
-    @Test("our encoder's own is read", arguments: AACEncoder.sampleRates, [1, 2])
+    @Test("our own encoder's configuration is parsed", arguments: AACEncoder.sampleRates, [1, 2])
     func own(_ rate: Double, channels: Int) throws {
         let encoder = try AACEncoder(sampleRate: rate, channelCount: channels, bitRate: 64_000)
         let configuration = try AudioSpecificConfig(bytes: encoder.audioSpecificConfig)
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "what is not AAC-LC of 1,024 frames, mono or stereo, is refused",
+        "anything but mono or stereo AAC-LC with 1,024 frames per packet is rejected",
         arguments: [
             [], [0x12], [0x2B, 0x92, 0x08, 0x00], [0x12, 0x00], [0x12, 0x18], [0x12, 0x0C], [0x13, 0x90],
             [0x17, 0x88], [0x0A, 0x08], [0xFF, 0xFF], [UInt8](repeating: 0x12, count: 65),
@@ -36,7 +36,7 @@ import Testing
         #expect(throws: CodecError.self) { try AACDecoder(audioSpecificConfig: bytes) }
     }
 
-    @Test("no bytes trap, in the configuration or in the decoder made of it")
+    @Test("arbitrary bytes trap neither the parser nor the decoder")
     func garbage() {
         var generator = SplitMix(state: 1)
         for _ in 0..<5_000 {

@@ -26,7 +26,7 @@ import Testing
         return (heard, encoder, longest)
     }
 
-    @Test("the decoded signal lies behind by the look-ahead", arguments: OpusFrameDuration.allCases, [1, 2])
+    @Test("the decoded signal is delayed by the encoder's look-ahead", arguments: OpusFrameDuration.allCases, [1, 2])
     func delay(_ duration: OpusFrameDuration, channelCount: Int) throws {
         let said = Signals.noise(19_200, smoothing: 12)
         let (heard, encoder, _) = try roundTrip(
@@ -36,7 +36,7 @@ import Testing
         #expect(encoder.lookahead == (duration.milliseconds < 10 ? 120 : 312))
     }
 
-    @Test("the signal survives", arguments: OpusFrameDuration.allCases)
+    @Test("a sine keeps a signal-to-noise ratio above 25 dB", arguments: OpusFrameDuration.allCases)
     func quality(_ duration: OpusFrameDuration) throws {
         let said = Signals.sine(48_000, hertz: 997, rate: 48_000)
         let (heard, encoder, _) = try roundTrip([said], duration, bitRate: 96_000)
@@ -45,7 +45,7 @@ import Testing
         #expect(Signals.ratio(heard.samples(0)[moved], said[tail]) > 25)
     }
 
-    @Test("left stays left")
+    @Test("the left channel does not leak into the right one")
     func stereo() throws {
         let left = Signals.sine(48_000, hertz: 440, rate: 48_000)
         let silence = [Float](repeating: 0, count: 48_000)
@@ -54,7 +54,7 @@ import Testing
         #expect(energy[0] > 1_000 * energy[1])
     }
 
-    @Test("a packet of more than 1,024 bytes is whole")
+    @Test("the encoder produces complete packets of more than 1,024 bytes")
     func longPacket() throws {
         let said = Signals.noise(96_000)
         let (_, _, longest) = try roundTrip([said, said.reversed()], .milliseconds20, bitRate: 510_000)
@@ -62,7 +62,9 @@ import Testing
         #expect(longest <= OpusEncoder.maximumPacketByteCount)
     }
 
-    @Test("a missing packet is concealed at the signal's level", arguments: OpusFrameDuration.allCases)
+    @Test(
+        "a lost packet is concealed at the signal's level, and with silence after a reset",
+        arguments: OpusFrameDuration.allCases)
     func concealment(_ duration: OpusFrameDuration) throws {
         let n = duration.frameCount
         let said = AudioBuffer([Signals.sine(100 * n, hertz: 440, rate: 48_000)])
@@ -84,14 +86,14 @@ import Testing
         #expect(heard.samples(0).allSatisfy { $0 == 0 })
     }
 
-    @Test("concealment of a length the codec does not have is refused", arguments: [-120, 0, 1, 119, 121, 5_880])
+    @Test("concealment of an unsupported length is rejected", arguments: [-120, 0, 1, 119, 121, 5_880])
     func concealmentLength(_ frames: Int) throws {
         let decoder = try OpusDecoder(channelCount: 2)
         let buffer = AudioBuffer(channelCount: 2, frameCapacity: 6_000)
         #expect(decoder.renderer.conceal(into: buffer.channels, offset: 0, frameCount: frames) == -1)
     }
 
-    @Test("any bytes give frames within the room or an error, and the next packet is decoded", arguments: 1...4)
+    @Test("arbitrary bytes give an error or frames that fit, and the next packet is decoded", arguments: 1...4)
     func garbage(_ seed: UInt64) throws {
         var generator = SplitMix(state: seed)
         let encoder = try OpusEncoder(channelCount: 1, frameDuration: .milliseconds20, bitRate: 48_000)
@@ -118,7 +120,7 @@ import Testing
         #expect(buffer.channels[0][5_760] == 7)
     }
 
-    @Test("parameters out of range are refused")
+    @Test("out-of-range parameters are rejected")
     func parameters() {
         #expect(throws: CodecError.self) {
             try OpusEncoder(channelCount: 3, frameDuration: .milliseconds20, bitRate: 48_000)
@@ -134,7 +136,7 @@ import Testing
         #expect(OpusFrameDuration(milliseconds: 40) == nil)
     }
 
-    @Test("a packet buffer of no use is an error, a short one is filled")
+    @Test("an empty packet buffer is an error, and a short one limits the packet size")
     func shortBuffer() throws {
         let encoder = try OpusEncoder(channelCount: 1, frameDuration: .milliseconds20, bitRate: 128_000)
         let said = AudioBuffer([Signals.noise(960)])

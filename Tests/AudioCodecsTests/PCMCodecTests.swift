@@ -15,7 +15,7 @@ import Testing
         return Array(bytes[..<count])
     }
 
-    @Test("every 16-bit value survives bit for bit", arguments: [1, 2, 3])
+    @Test("every 16-bit value survives a round trip bit for bit", arguments: [1, 2, 3])
     func exact(_ channelCount: Int) {
         let frames = 65_536
         var bytes: [UInt8] = []
@@ -33,7 +33,7 @@ import Testing
         #expect(encode((0..<channelCount).map(buffer.samples)) == bytes)
     }
 
-    @Test("rounds to nearest, clamps, and takes NaN for silence")
+    @Test("samples are rounded to nearest and clamped, and NaN becomes silence")
     func edges() {
         let unit: Float = 1 / 32_768
         let values: [Float] = [
@@ -45,7 +45,7 @@ import Testing
                 == expected.flatMap { [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)] })
     }
 
-    @Test("noise at half scale keeps 16 bits' ratio", arguments: [1, 7, 64, 470, 4_097])
+    @Test("noise at half scale keeps the signal-to-noise ratio of 16 bits", arguments: [1, 7, 64, 470, 4_097])
     func noise(_ frames: Int) {
         let said = Signals.noise(frames)
         let bytes = encode([said])
@@ -55,7 +55,7 @@ import Testing
         #expect(Signals.ratio(heard.samples(0)[...], said[...]) > (frames > 64 ? 89 : 40))
     }
 
-    @Test("channels keep their order, offsets are honoured, what is left out is left alone")
+    @Test("channel order and offsets are respected, and other samples are left untouched")
     func order() {
         let bytes = encode([[9, 0.25, 0.5], [9, -0.25, -0.5]], offset: 1)
         #expect(bytes == [0x20, 0, 0xE0, 0, 0x40, 0, 0xC0, 0])
@@ -70,7 +70,7 @@ import Testing
         #expect(one.samples(0) == [0.25, 0.5, 7])
     }
 
-    @Test("bytes that are no whole frame are left out", arguments: 0...9)
+    @Test("trailing bytes of an incomplete frame are ignored", arguments: 0...9)
     func truncated(_ byteCount: Int) {
         let bytes = [UInt8](repeating: 1, count: 9)
         let buffer = AudioBuffer([[7, 7, 7], [7, 7, 7]])

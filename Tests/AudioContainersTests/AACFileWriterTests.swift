@@ -11,7 +11,7 @@ import Testing
     private static func name(_ container: AACFileWriter.Container) -> String { container == .m4a ? "a.m4a" : "a.aac" }
 
     @Test(
-        "A closed M4A gives back what was written, to the frame",
+        "A closed M4A returns exactly the frames that were written",
         arguments: [(8_000.0, 1), (22_050, 2), (44_100, 1), (48_000, 2), (96_000, 2)])
     func roundTrip(rate: Double, channels: Int) throws {
         let folder = try Folder()
@@ -58,7 +58,8 @@ import Testing
     }
 
     @Test(
-        "Bit rates are about those asked for", arguments: AACFileWriter.Container.allCases, [64_000, 320_000])
+        "Actual bit rates are within 15% of the requested ones", arguments: AACFileWriter.Container.allCases,
+        [64_000, 320_000])
     func bitRates(container: AACFileWriter.Container, bitRate: Int) throws {
         let folder = try Folder()
         let path = folder.path(Self.name(container))
@@ -73,7 +74,8 @@ import Testing
     }
 
     @Test(
-        "Rates that it has not are converted", arguments: [(37_800.0, 44_100.0), (192_000, 96_000), (176_400, 88_200)])
+        "Unsupported sample rates are converted to supported ones",
+        arguments: [(37_800.0, 44_100.0), (192_000, 96_000), (176_400, 88_200)])
     func converted(rate: Double, fileRate: Double) throws {
         let folder = try Folder()
         let path = folder.path("a.m4a")
@@ -163,7 +165,7 @@ import Testing
         }
     }
 
-    @Test("A killed recorder leaves a file that plays", arguments: AACFileWriter.Container.allCases)
+    @Test("A killed recorder leaves a playable file", arguments: AACFileWriter.Container.allCases)
     func aKilledRecorderLeavesAFileThatPlays(container: AACFileWriter.Container) throws {
         let folder = try Folder()
         let path = folder.path(Self.name(container))
@@ -210,7 +212,7 @@ import Testing
         }
     }
 
-    @Test("A full disk keeps what it holds", arguments: AACFileWriter.Container.allCases)
+    @Test("A file on a full disk keeps the sound written so far", arguments: AACFileWriter.Container.allCases)
     func fullDisk(container: AACFileWriter.Container) throws {
         guard let disk = SmallDisk(kilobytes: 64) else { try Test.cancel("mounting a small disk needs root") }
         let path = disk.path + "/" + Self.name(container)
@@ -265,7 +267,7 @@ import Testing
         #expect(throws: AudioFileError.closed(path: folder.path("b.m4a"))) { try writer.writeSilence(frameCount: 1) }
     }
 
-    @Test("Samples that are no signal do no harm", arguments: [Float.nan, .infinity, 1e30])
+    @Test("NaN, infinite and huge samples do not affect the rest of the file", arguments: [Float.nan, .infinity, 1e30])
     func noSignal(value: Float) throws {
         let folder = try Folder()
         let path = folder.path("a.m4a")

@@ -24,7 +24,7 @@ import Testing
         ("g.m4a", ["-c:a", "aac", "-b:a", "192k", "-movie_timescale", "48000"], true),
     ]
 
-    @Test("What ffmpeg writes is read, to the frame", arguments: kinds.indices, [33_333, 1_023])
+    @Test("Files written by ffmpeg are read with the exact frame count", arguments: kinds.indices, [33_333, 1_023])
     func ffmpegFiles(kind: Int, frames: Int) throws {
         let (name, options, gapless) = Self.kinds[kind]
         let folder = try Folder()
@@ -53,7 +53,9 @@ import Testing
         #expect((33_333...33_333 + 2_048).contains(heard[0].count))
     }
 
-    @Test("Rates and channels", arguments: [(8_000.0, 1), (22_050, 2), (44_100, 1), (96_000, 2), (48_000, 6)])
+    @Test(
+        "AAC and ALAC files are read at common sample rates and channel counts",
+        arguments: [(8_000.0, 1), (22_050, 2), (44_100, 1), (96_000, 2), (48_000, 6)])
     func formats(rate: Double, channels: Int) throws {
         let folder = try Folder()
         let said = sound(frames: 20_000, channels: channels, rate: rate)
@@ -67,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "After a seek comes what reading from the beginning gives",
+        "Reading after a seek gives the same samples as reading from the start",
         arguments: ["a.m4a", "b.aac", "c.m4a", "d.mp4", "e.mp4", "f.mp4"])
     func seek(name: String) throws {
         let folder = try Folder()
@@ -118,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("A file read in odd pieces is the file", arguments: [3, 1_025])
+    @Test("Reading a file in odd-sized pieces gives the same samples as reading it at once", arguments: [3, 1_025])
     func pieces(size: Int) throws {
         let folder = try Folder()
         let said = sound(frames: 9_000)

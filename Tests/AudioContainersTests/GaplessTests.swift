@@ -22,7 +22,7 @@ import Testing
     ]
     static let rates = [8_000.0, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000]
 
-    @Test("Every kind at every rate, of any length", arguments: kinds)
+    @Test("Every file type preserves the frame count at every sample rate and length", arguments: kinds)
     func roundTrip(kind: Kind) throws {
         let folder = try Folder()
         let path = folder.path("a.bin")

@@ -44,7 +44,7 @@ import Testing
         return true
     }
 
-    @Test("Damaged files", arguments: 0..<4)
+    @Test("Damaged files give an error or finite samples", arguments: 0..<4)
     func damage(victim: Int) throws {
         let whole = try #require(Self.victims.count == 4 ? Self.victims[victim] : nil)
         let folder = try Folder()
@@ -72,7 +72,7 @@ import Testing
         #expect(used >= 5)
     }
 
-    @Test("Files cut anywhere", arguments: 0..<4)
+    @Test("Files truncated anywhere give an error or finite samples", arguments: 0..<4)
     func cut(victim: Int) throws {
         let whole = try #require(Self.victims.count == 4 ? Self.victims[victim] : nil)
         let folder = try Folder()

@@ -34,7 +34,7 @@ import Testing
         .wav, .rf64, .aiff, .caf, .flac, .vorbis, .opus, .mp3, .m4a, .adts,
     ]
 
-    @Test("Files cut at every boundary", arguments: kinds)
+    @Test("Truncated files of every type give a clear error or the remaining sound", arguments: kinds)
     func cut(type: AudioFileType) throws {
         let folder = try Folder()
         let whole = folder.path("whole")
@@ -143,7 +143,7 @@ import Testing
         guard case .notAudio? = error else { Issue.record("\(String(describing: error))"); return }
     }
 
-    @Test("No kind of writer loses what is on a full disk", arguments: kinds)
+    @Test("Every writer reports a full disk and keeps the sound already written", arguments: kinds)
     func fullDisk(type: AudioFileType) throws {
         let format = AudioFormat(sampleRate: 48_000, channelCount: 2)
         let said = sound(frames: 48_000, noise: 0.3)
@@ -167,7 +167,7 @@ import Testing
         #expect(heard > 9_000 && heard <= writer.frameCount + 24_000 + 4_096, "\(heard) of \(writer.frameCount)")
     }
 
-    @Test("No kind of writer gets where it may not", arguments: kinds)
+    @Test("Every writer rejects missing folders, directories, pipes and read-only file systems", arguments: kinds)
     func wrongTargets(type: AudioFileType) throws {
         let folder = try Folder()
         let format = AudioFormat(sampleRate: 48_000, channelCount: 1)

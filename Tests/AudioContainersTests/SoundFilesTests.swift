@@ -13,7 +13,7 @@ import Testing
         (.mp3, "mp3", 15), (.m4a, "m4a", 15), (.vorbis, "ogg", 12), (.opus, "opus", 8),
     ]
 
-    @Test("What is created by its name or its kind is opened by its content", arguments: kinds.indices)
+    @Test("Files created by extension or by type are opened by their content", arguments: kinds.indices)
     func roundTrip(kind: Int) throws {
         let (type, ending, decibels) = Self.kinds[kind]
         let folder = try Folder()

@@ -33,7 +33,7 @@ import Testing
         return tags
     }
 
-    @Test("Words and pictures are in what a file is converted to", arguments: kinds)
+    @Test("Conversion preserves text tags and pictures", arguments: kinds)
     func table(from: AudioFileType) throws {
         let folder = try Folder()
         let source = folder.path("source")
@@ -73,7 +73,9 @@ import Testing
         return Array("ID3".utf8) + [4, 0, 0] + size(body.count) + body
     }
 
-    @Test("A name that cannot be written costs no other tag", arguments: [AudioFileType.flac, .mp3, .m4a, .caf])
+    @Test(
+        "A tag name that cannot be written does not affect other tags",
+        arguments: [AudioFileType.flac, .mp3, .m4a, .caf])
     func oddNames(to: AudioFileType) throws {
         let folder = try Folder()
         let plain = folder.path("plain.mp3")

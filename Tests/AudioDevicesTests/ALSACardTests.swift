@@ -65,7 +65,7 @@ import Testing
         ),
     ]
 
-    @Test("a card is named, its attachment and kind are known", arguments: cards)
+    @Test("a card's name, transport and form are recognized", arguments: cards)
     func description(
         _ card: ALSACard, _ name: String, _ transport: AudioDeviceDescription.Transport,
         _ form: AudioDeviceDescription.Form
@@ -75,14 +75,14 @@ import Testing
         #expect(ALSACard.cardID(of: card.id) == "X")
     }
 
-    @Test("one of several PCMs of a card carries its own name too")
+    @Test("the name of a card with several PCMs includes the PCM's own name")
     func several() {
         var card = Self.cards[2].0
         card.cardHasSeveralPCMs = true
         #expect(card.name == "HDA Intel PCH, HDMI 0")
     }
 
-    @Test("what libasound answers is told apart")
+    @Test("libasound error codes are mapped to distinct errors")
     func errors() {
         func error(_ code: CInt, _ device: String = "hw:CARD=X,DEV=0", _ call: ALSACall = .open) -> AudioDeviceError {
             .alsa(-code, call: call.name, device: device)
@@ -108,7 +108,7 @@ import Testing
         func add() { lock.withLock { count += 1 } }
     }
 
-    @Test("a card is seen in a folder that comes later, in one that is there, and when it goes; other files are not")
+    @Test("a card is noticed when it appears or disappears, even in a new folder")
     func events() throws {
         let parent = "\(NSTemporaryDirectory())earshot-watch-\(getpid())"
         let folder = "\(parent)/snd"
@@ -131,7 +131,7 @@ import Testing
         #expect(eventually { looks.value == 3 })
     }
 
-    @Test("the kernel's records are read, cut short or not")
+    @Test("inotify records are parsed, even if truncated")
     func records() {
         func record(_ name: String, _ length: Int) -> [UInt8] {
             var bytes: [UInt8] = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, UInt8(length), 0, 0, 0]

@@ -17,7 +17,7 @@ import Testing
         var playback: String? { self == .capture ? nil : "pipewire" }
     }
 
-    @Test("calls come, each continuing the last", arguments: Direction.allCases, [64, 256, 470])
+    @Test("consecutive callbacks have continuous sample times", arguments: Direction.allCases, [64, 256, 470])
     func callsArrive(_ direction: Direction, block: Int) throws {
         try ALSARig.running { _ in
             let device = try ALSARig.device(capture: direction.capture, playback: direction.playback, block: block)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("a sine comes through at its level and at the resolution of the sample type", arguments: SampleType.allCases)
+    @Test("a sine passes through at its level and at the resolution of the sample type", arguments: SampleType.allCases)
     func sound(_ type: SampleType) throws {
         try ALSARig.running(isLooped: true) { _ in
             for isCapture in [false, true] {
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "a card's only sample type is taken",
+        "a card's only sample type is chosen",
         arguments: [
             ("u8", SampleType.uint8), ("s16", .int16), ("s24packed", .int24), ("s24", .int24In32), ("s32", .int32),
             ("f32", .float32), ("pipewire", .float32),
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("a chosen map leads to the device's channels; two outputs on one are mixed")
+    @Test("a channel map selects the device's channels, and two outputs on one channel are mixed")
     func maps() throws {
         try ALSARig.running(isLooped: true) { _ in
             var request = AudioDeviceRequest()
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("a lone output is heard in both ears")
+    @Test("a single output channel is played on both left and right")
     func loneOutput() throws {
         try ALSARig.running(isLooped: true) { _ in
             let device = try ALSARig.device(capture: "pipewire", playback: "pipewire", inputs: 2, outputs: 1)
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("a rate is had exactly or refused with those that are there; without a wish the device's own is taken")
+    @Test("an unsupported sample rate is rejected with the supported ones; by default the device's own is used")
     func rates() throws {
         try ALSARig.running { _ in
             let first = try ALSARig.device(capture: "cd", playback: "cd", rate: nil)
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("a callback that comes too late is an xrun: counted, jumped over, and recovered")
+    @Test("a late callback is an xrun: it is counted, its frames are skipped, and the device recovers")
     func xrun() throws {
         try ALSARig.running { _ in
             let device = try ALSARig.device(block: 64)
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test("the server killed while it runs is a failure, not a hang", arguments: Direction.allCases)
+    @Test("killing the server while a device runs is a failure, not a hang", arguments: Direction.allCases)
     func serverKilled(_ direction: Direction) throws {
         try ALSARig.running { server in
             let device = try ALSARig.device(capture: direction.capture, playback: direction.playback)
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("a card that gives nothing any longer has stalled; stopped before that it stops at once")
+    @Test("a card that stops delivering is reported as stalled; stopping it earlier returns at once")
     func stalled() throws {
         try ALSARig.running { server in
             let device = try ALSARig.device()
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test("starting and stopping leaks neither descriptor nor thread")
+    @Test("starting and stopping leaks no descriptors or threads")
     func leaks() throws {
         try ALSARig.running { _ in
             func entries(_ path: String) -> Int {
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    @Test("neither input nor output is refused, and so is a PCM that is not there")
+    @Test("a request without input and output is rejected, and so is a missing PCM")
     func refused() throws {
         try ALSARig.withConfiguration {
             #expect(throws: AudioDeviceError.self) { try ALSARig.device(inputs: 0, outputs: 0) }
@@ -252,7 +252,7 @@ import Testing
         }
     }
 
-    @Test("a server that runs with longer blocks is followed at its pace", arguments: [Direction.duplex, .playback])
+    @Test("a device keeps the pace of a server that runs with longer blocks", arguments: [Direction.duplex, .playback])
     func longerQuantum(_ direction: Direction) throws {
         try ALSARig.running { server in
             try server.forceQuantum(1_024)
@@ -274,7 +274,7 @@ import Testing
         }
     }
 
-    @Test("a PCM without a clock fails instead of taking the processor", arguments: [nil, "null"])
+    @Test("a PCM without a clock fails instead of using all CPU time", arguments: [nil, "null"])
     func unpaced(_ capture: String?) throws {
         try ALSARig.withConfiguration {
             let device = try ALSARig.device(capture: capture, playback: "null")
@@ -291,7 +291,7 @@ import Testing
         }
     }
 
-    @Test("any block is had", arguments: [16, 17, 64, 333, 470, 1_000, 4_096])
+    @Test("any requested block size is used exactly", arguments: [16, 17, 64, 333, 470, 1_000, 4_096])
     func blocks(_ block: Int) throws {
         try ALSARig.withConfiguration {
             let first = try ALSARig.device(capture: "null", playback: "null", block: block)

@@ -19,16 +19,17 @@ import Testing
         return found
     }
 
-    @Test("a clock that is wrong by a little keeps time", arguments: [0.9, 0.999, 1, 1.001, 1.1, 2])
+    @Test(
+        "a clock at 0.9 to 2 times its nominal rate is classified as steady", arguments: [0.9, 0.999, 1, 1.001, 1.1, 2])
     func steady(_ speed: Double) { #expect(verdicts(speed: speed, seconds: 10) == [.steady]) }
 
-    @Test("one that gives too little is slow", arguments: [0.25, 0.5, 0.75])
+    @Test("a clock at 0.75 times its nominal rate or less is classified as slow", arguments: [0.25, 0.5, 0.75])
     func slow(_ speed: Double) { #expect(verdicts(speed: speed, seconds: 3) == [.steady, .slow]) }
 
-    @Test("one that gives all at once has no clock", arguments: [5, 1_000])
+    @Test("a clock at 5 times its nominal rate or more is classified as unpaced", arguments: [5, 1_000])
     func unpaced(_ speed: Double) { #expect(verdicts(speed: speed, seconds: 3) == [.steady, .unpaced]) }
 
-    @Test("bursts keep time")
+    @Test("callbacks in bursts are classified as steady")
     func bursts() {
         var flow = ALSAFlow()
         for i in 0..<10_000 {

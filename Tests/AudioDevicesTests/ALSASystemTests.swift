@@ -14,7 +14,7 @@ import Testing
         ALSASystem(extraNames: extraNames, watcher: ALSAWatcher(tickInterval: 0.1))
     }
 
-    @Test("PCMs that open are listed, with what they can do; the first is the default")
+    @Test("PCMs that can be opened are listed with their capabilities, and the first is the default")
     func list() throws {
         try ALSARig.running { _ in
             let system = system(["cd", "nonsense", "quad"])
@@ -31,7 +31,8 @@ import Testing
         }
     }
 
-    @Test("without a card or server nothing is there, and that is said", .enabled(if: ALSACard.all().isEmpty))
+    @Test(
+        "without a card or server the list is empty, and the failure is reported", .enabled(if: ALSACard.all().isEmpty))
     func nothing() throws {
         try ALSARig.withConfiguration {
             setenv("PIPEWIRE_REMOTE", "/tmp/earshot-no-such-server", 1)
@@ -46,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("the list empties when the server ends and fills when it is back; a device that was there is then gone")
+    @Test("the device list empties when the server stops and is restored when it restarts")
     func serverRestarts() throws {
         try ALSARig.running { server in
             let system = system(["s16"])
@@ -60,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("the defaults are opened with what was asked, and run")
+    @Test("the default devices are opened with the requested parameters and run")
     func open() throws {
         try ALSARig.running { _ in
             let system = system()
@@ -80,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("one side, by its id, and not by one that the other needs")
+    @Test("a single direction is opened by its id, independently of the other direction")
     func sides() throws {
         try ALSARig.running { _ in
             let system = system(["s16", "s32"])
@@ -104,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("an input and an output of two cards run as one device")
+    @Test("an input and an output on two cards run as one device")
     func twoCards() throws {
         try ALSARig.running(isLooped: true) { _ in
             let system = system(["s16", "s32"])
@@ -124,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("of two cards, an input with another rate is resampled")
+    @Test("an input with another sample rate than the output's card is resampled")
     func twoRates() throws {
         try ALSARig.running { _ in
             let system = system(["cd", "s32"])
@@ -141,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("a card that has nothing but xruns is gone only where the kernel says so")
+    @Test("a card with only xruns is reported as gone only if the kernel says that it is disconnected")
     func starved() {
         func cause(_ code: CInt, isCard: Bool, isDisconnected: Bool) -> AudioDeviceError {
             let code = ALSALoop.cause(of: -Int(code), isCard: isCard, isDisconnected: isDisconnected)
@@ -156,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("an unknown device is refused with names that come close")
+    @Test("an unknown device is rejected with similar names")
     func unknown() throws {
         try ALSARig.running { _ in
             let system = system(["quad"])
@@ -167,7 +168,7 @@ import Testing
         }
     }
 
-    @Test("a PCM without the direction is refused")
+    @Test("a PCM that does not support the requested direction is rejected")
     func missingDirection() throws {
         try ALSARig.withConfiguration("pcm.deaf { type asym playback.pcm { type null } }") {
             let system = system(["deaf"])
@@ -188,7 +189,7 @@ import Testing
     }
 
     @Test(
-        "two PCMs share a clock where they are one or of one card",
+        "two PCMs share a clock if they are identical or on the same card",
         arguments: [
             ("default", "default", true), ("default", "pipewire", false),
             ("hw:CARD=PCH,DEV=0", "hw:CARD=PCH,DEV=3", true), ("hw:CARD=PCH,DEV=0", "hw:CARD=USB,DEV=0", false),

@@ -59,7 +59,7 @@ import Testing
             output: card([64], ppm: 200, jitter: .exponential(mean: 100e-6)), seconds: 60),
     ]
 
-    @Test("the delay is constant and the sound whole", arguments: cases)
+    @Test("the delay is constant and the sound is undamaged", arguments: cases)
     func steady(_ test: Case) throws {
         let rig = try AggregateRig(test.input, test.output)
         let settled = test.input.jitter == .none ? 2.0 : 6
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "a stall of either is over within a second", arguments: [true, false],
+        "the delay and the sound recover within a second after either card stalls", arguments: [true, false],
         [(64, 0.003), (64, 2), (470, 0.05), (470, 2), (1_024, 0.03), (1_024, 2.0)])
     func stall(_ isInput: Bool, _ stalled: (block: Int, length: Double)) throws {
         let length = stalled.length
@@ -93,7 +93,7 @@ import Testing
         #expect(rig.defect(from: Int(length.rounded(.up)) + 6, to: 14) < -60)
     }
 
-    @Test("a step of either crystal is followed", arguments: [true, false])
+    @Test("a step in either crystal's frequency is tracked", arguments: [true, false])
     func driftStep(_ isInput: Bool) throws {
         let step = [SimulatedCard.Event.drift(at: 10, ppm: 100)]
         let rig = try AggregateRig(
@@ -104,7 +104,7 @@ import Testing
         #expect(rig.underruns == [])
     }
 
-    @Test("a machine that was suspended goes on", arguments: [5.0, 90])
+    @Test("the delay recovers within a second after the machine was suspended", arguments: [5.0, 90])
     func suspended(_ length: Double) throws {
         let script = [SimulatedCard.Event.suspend(at: 5, for: length)]
         let rig = try AggregateRig(
@@ -113,7 +113,7 @@ import Testing
         expectSteady(rig, from: 6 + length)
     }
 
-    @Test("an input whose calls come later than the margin gets a longer delay, and then plays on")
+    @Test("an input whose callbacks are later than the margin gets a longer delay and then plays on")
     func lateInput() throws {
         let rig = try AggregateRig(
             Self.card([480], jitter: .exponential(mean: 0.001)), Self.card([64], ppm: 100))
@@ -122,7 +122,7 @@ import Testing
         #expect(rig.core.delay < 0.040)
     }
 
-    @Test("without input calls there is silence, and the calls go on")
+    @Test("without input callbacks the input is silent and output callbacks continue")
     func noInput() throws {
         let rig = try AggregateRig(Self.card([128]), Self.card([128]), inputCalls: false)
         rig.run(until: 3)

@@ -25,7 +25,7 @@ import Testing
         ])
     }
 
-    @Test("a microphone is heard on another card's clock")
+    @Test("a microphone is captured on another card's clock")
     func hears() throws {
         let air = AudioRing(channelCount: 1, capacity: 1 << 18)
         let system = Self.system(air)
@@ -58,7 +58,7 @@ import Testing
         #expect(device.failure == nil)
     }
 
-    @Test("either device's end is the whole one's", arguments: ["mic", "speaker"])
+    @Test("the failure of either device is the failure of the aggregate device", arguments: ["mic", "speaker"])
     func fails(_ id: String) throws {
         let system = Self.system(AudioRing(channelCount: 1, capacity: 1 << 18))
         let device = try system.open(Self.request("mic", "speaker"))
@@ -75,7 +75,7 @@ import Testing
         #expect(try system.open(Self.request("mic", "speaker")).failure == nil)
     }
 
-    @Test("devices that lack their side are refused")
+    @Test("an input device without input or an output device without output is rejected")
     func refused() throws {
         let mute = try SimulatedDevice(.init(sampleRate: 48_000, blockFrameCount: 64, outputChannelCount: 0))
         let deaf = try SimulatedDevice(.init(sampleRate: 48_000, blockFrameCount: 64, inputChannelCount: 0))

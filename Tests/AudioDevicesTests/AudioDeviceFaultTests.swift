@@ -11,7 +11,7 @@ import Testing
 @Suite("AudioDevice: faults", .serialized, .realTime, .needs("jackd", "pipewire")) struct AudioDeviceFaultTests {
     typealias Kind = DeviceBench.Kind
 
-    @Test("an unknown device is not opened", arguments: Kind.allCases)
+    @Test("opening an unknown device is rejected", arguments: Kind.allCases)
     func unknownDevice(_ kind: Kind) throws {
         try DeviceBench.with(kind) { bench in
             do throws(AudioDeviceError) {
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(
-        "the server ends: devices say so and stop, the list empties; it is back, and all works",
+        "devices fail and the list empties when the server dies; all works again after a restart",
         arguments: Kind.allCases)
     func serverEnds(_ kind: Kind) throws {
         try DeviceBench.with(kind) { bench in
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("the device is pulled out: it says so and leaves the list", arguments: [Kind.simulated, .pipewire])
+    @Test("an unplugged device fails and is removed from the list", arguments: [Kind.simulated, .pipewire])
     func deviceGone(_ kind: Kind) throws {
         try DeviceBench.with(kind) { bench in
             let unplug = try #require(bench.unplug)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("fifty starts and stops, ten openings: no thread, descriptor or memory is left", arguments: Kind.allCases)
+    @Test("fifty starts and stops and ten openings leak no threads, descriptors or memory", arguments: Kind.allCases)
     func leaks(_ kind: Kind) throws {
         try DeviceBench.with(kind, .block(64)) { bench in
             func startAndStop(_ device: any AudioDevice) throws {

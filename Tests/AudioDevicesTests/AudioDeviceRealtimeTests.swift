@@ -7,7 +7,7 @@ import Testing
 
 /// Runs a real callback of every sound system. With EARSHOT_BUILD=rtsan, RealtimeSanitizer checks each call.
 @Suite("AudioDevice: Realtime", .serialized) struct AudioDeviceRealtimeTests {
-    @Test("the callback copies and plays, and neither waits nor allocates", arguments: DeviceBench.Kind.allCases)
+    @Test("a callback that copies input to output neither blocks nor allocates", arguments: DeviceBench.Kind.allCases)
     func callback(_ kind: DeviceBench.Kind) throws {
         try DeviceBench.with(kind) { bench in
             let device = try bench.open(inputs: 2, outputs: 2)

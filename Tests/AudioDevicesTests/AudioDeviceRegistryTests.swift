@@ -14,7 +14,7 @@ import Testing
             sampleRate: rate, isDefaultInput: input, isDefaultOutput: output)
     }
 
-    @Test("who sleeps on a wake-up is woken by each change, and by nothing else")
+    @Test("a wake-up is signalled only when the device list changes")
     func wakes() {
         func isWoken(_ wakeup: Wakeup) -> Bool {
             var descriptor = pollfd(fd: wakeup.fileDescriptor, events: Int16(POLLIN), revents: 0)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("what comes, goes, changes and becomes the default is told in order")
+    @Test("added, removed, changed and new default devices are reported in order")
     func changes() async {
         let registry = AudioDeviceRegistry()
         var news = registry.changes().makeAsyncIterator()
@@ -61,7 +61,7 @@ import Testing
         #expect(await news.next() == .removed(Self.device("speakers", rate: 44_100)))
     }
 
-    @Test("a stream ends with the registry")
+    @Test("a change stream ends when its registry is deallocated")
     func end() async throws {
         var registry: AudioDeviceRegistry? = AudioDeviceRegistry()
         let news = try #require(registry?.changes())
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "a device is found as people name it",
+        "a device is found by its name, its id or a part of them",
         arguments: [
             ("headset", "usb-headset"), ("USB", "usb-headset"), ("built-in", "built-in"), ("Card HDMI", "hdmi"),
         ])
@@ -84,7 +84,7 @@ import Testing
         #expect(try [devices[0], devices[1], hdmi].device(named: name, .output).id == id)
     }
 
-    @Test("a name that fits none or several names those that come closest")
+    @Test("an unknown or ambiguous name is an error that lists the closest names")
     func notFound() {
         let devices = [Self.device("speakers"), Self.device("headset"), Self.device("headphones")]
         #expect(throws: AudioDeviceError.noDevice(name: "hedset", near: ["Card headset"])) {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test("a part of a name means a monitor only where it says so")
+    @Test("a partial name matches a monitor only if it says so")
     func monitors() throws {
         var monitor = Self.device("speakers.monitor")
         (monitor.form, monitor.outputChannelCount) = (.monitor, 0)
@@ -115,7 +115,7 @@ import Testing
         #expect(try devices.device(named: "speak", .output) == sink)
     }
 
-    @Test("a name that two devices share is nobody's: their ids are named")
+    @Test("a name shared by two devices is ambiguous, and the error lists their ids")
     func sharedName() throws {
         var devices = [Self.device("usb-1"), Self.device("usb-2"), Self.device("hdmi")]
         for i in 0..<2 { devices[i].name = "Headset" }
@@ -129,7 +129,7 @@ import Testing
         #expect(try devices.device(named: "Headset", .output).id == "usb-1")
     }
 
-    @Test("what no device takes is refused before any is opened")
+    @Test("requests that no device can fulfil are rejected by validation")
     func requests() throws {
         var request = AudioDeviceRequest()
         try request.validate()

@@ -11,7 +11,7 @@ import Testing
 @Suite("AudioDevice: sound", .serialized, .realTime, .needs("jackd", "pipewire")) struct AudioDeviceSoundTests {
     typealias Kind = DeviceBench.Kind
 
-    @Test("what is played is heard, as late as the latencies say", arguments: Kind.allCases)
+    @Test("output is captured after the delay given by the latencies", arguments: Kind.allCases)
     func loop(_ kind: Kind) throws {
         try DeviceBench.with(kind, .init(connects: false)) { bench in
             let device = try bench.open(inputs: 2, outputs: 2)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "channels go where the maps say, and what the device lacks is silent",
+        "channels are routed by the maps, and missing device channels are silent",
         arguments: Kind.allCases.filter { $0 != .jack },
         [Maps(input: [1, 0, 900], output: [0, 1]), Maps(input: [0, 1, 900], output: [1, 0])])
     func maps(_ kind: Kind, _ maps: Maps) throws {
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("latencies are those of the calls, and plausible", arguments: Kind.allCases, [64, 1_024])
+    @Test("latencies are positive and plausible for the block size", arguments: Kind.allCases, [64, 1_024])
     func latencies(_ kind: Kind, block: Int) throws {
         try DeviceBench.with(kind, .block(block)) { bench in
             let device = try bench.open()

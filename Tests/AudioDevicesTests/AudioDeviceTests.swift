@@ -18,7 +18,7 @@ import Testing
         static let all = Kind.allCases.flatMap { kind in kind.blocks.map { Format(kind: kind, block: $0) } }
     }
 
-    @Test("calls come, each continuing the last", arguments: Format.all)
+    @Test("consecutive callbacks have continuous sample times", arguments: Format.all)
     func callsArrive(_ format: Format) throws {
         try DeviceBench.with(format.kind, .block(format.block)) { bench in
             let device = try bench.open()
@@ -38,7 +38,9 @@ import Testing
         }
     }
 
-    @Test("the server's block changes while a device runs, and nothing is lost", arguments: [Kind.jack, .pipewire])
+    @Test(
+        "sample times stay consistent when the server's block size changes while a device runs",
+        arguments: [Kind.jack, .pipewire])
     func changingBlock(_ kind: Kind) throws {
         try DeviceBench.with(kind, .block(256)) { bench in
             let changeBlock = try #require(bench.changeBlock)
@@ -76,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("stop ends the calls, and the device starts again", arguments: Kind.allCases)
+    @Test("callbacks end after a stop, and the device can be started again", arguments: Kind.allCases)
     func stopAndStart(_ kind: Kind) throws {
         try DeviceBench.with(kind) { bench in
             let device = try bench.open()
@@ -98,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("a side without channels is left out, the default one too", arguments: Kind.allCases)
+    @Test("a direction without channels is not opened, even for the default device", arguments: Kind.allCases)
     func noChannels(_ kind: Kind) throws {
         try DeviceBench.with(kind) { bench in
             var request = bench.request
@@ -111,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("calls after a stop are due now, not when the last ones would have gone on", arguments: Kind.allCases)
+    @Test("callbacks after a restart have current host times", arguments: Kind.allCases)
     func hostTimeAfterStop(_ kind: Kind) throws {
         try DeviceBench.with(kind) { bench in
             let device = try bench.open()
@@ -129,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("each call leaves a record, in the monitor that was handed over", arguments: Kind.allCases)
+    @Test("each callback leaves a record in the given monitor", arguments: Kind.allCases)
     func records(_ kind: Kind) throws {
         try DeviceBench.with(kind) { bench in
             let monitor = CallbackMonitor(sampleRate: 48_000)
@@ -148,7 +150,8 @@ import Testing
     }
 
     @Test(
-        "channels: one side only, both, thirty-two", arguments: Kind.allCases, [(0, 1), (1, 0), (2, 2), (32, 32)])
+        "devices run with one direction only, with both, and with 32 channels", arguments: Kind.allCases,
+        [(0, 1), (1, 0), (2, 2), (32, 32)])
     func channelCounts(_ kind: Kind, counts: (inputs: Int, outputs: Int)) throws {
         try DeviceBench.with(kind, .init(channelCount: max(2, counts.inputs))) { bench in
             let device = try bench.open(inputs: counts.inputs, outputs: counts.outputs)
@@ -161,7 +164,7 @@ import Testing
         }
     }
 
-    @Test("a device with neither side, a channel map of another length: refused", arguments: Kind.allCases)
+    @Test("requests without a direction or with invalid parameters are rejected", arguments: Kind.allCases)
     func wrongRequests(_ kind: Kind) throws {
         try DeviceBench.with(kind) { bench in
             for change: (inout AudioDeviceRequest) -> Void in [

@@ -11,7 +11,7 @@ import Testing
 
 /// With a real server and the dummy driver.
 @Suite("JACKDevice", .serialized, .realTime, .needs("jackd")) struct JACKDeviceTests {
-    @Test("no server: the error names it")
+    @Test("a missing server is named in the error")
     func noServer() {
         let name = "earshot-test-none-\(getpid())"
         JACKServer.exclusively {
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test("the server's end is the device's failure")
+    @Test("a device fails when its server stops")
     func serverGone() throws {
         try JACKServer.running { server in
             let device = try JACKDevice(
@@ -47,7 +47,7 @@ import Testing
 
     private static let system = JACKWiring(input: "system", output: "system", inputMap: nil, outputMap: nil)
 
-    @Test("system ports connect by number, and latencies are the server's", arguments: [16, 64, 1_024])
+    @Test("system ports are connected by number, and latencies are the server's", arguments: [16, 64, 1_024])
     func systemPorts(_ block: Int) throws {
         try JACKServer.running(blockFrameCount: block) { server in
             let device = try JACKDevice(
@@ -99,7 +99,7 @@ import Testing
 
     /// If the machine paused one of them, a cycle may find no partner or a wrong one. So most must match, not all, and in one of
     /// five attempts.
-    @Test("what one client plays another hears, in the cycle with the same host time", arguments: [16, 64, 1_024])
+    @Test("one client captures another's output in the cycle with the same host time", arguments: [16, 64, 1_024])
     func twoClients(_ block: Int) throws {
         try JACKServer.running(blockFrameCount: block) { server in
             var tries: [(matches: Int, count: Int)] = []
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("a second server is refused while the first has clients, and served after")
+    @Test("a second server is rejected while the first has clients, and accepted afterwards")
     func otherServer() throws {
         try JACKServer.running { first in
             let second = try JACKServer()
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("the server's priority is known")
+    @Test("the render thread's priority is reported")
     func priority() throws {
         try JACKServer.running { server in
             let device = try JACKDevice(
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("a client without ports is called")
+    @Test("a client without ports receives callbacks")
     func noPorts() throws {
         try JACKServer.running { server in
             let device = try JACKDevice(
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("a callback that overruns is an xrun of the server's, and what it cost is skipped")
+    @Test("a callback that overruns is an xrun of the server, and the lost frames are skipped")
     func overrun() throws {
         try JACKServer.running(blockFrameCount: 256) { server in
             let device = try JACKDevice(
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test("a server that stands still for a moment: what was lost is counted, host time follows")
+    @Test("frames lost while the server is suspended are counted, and host time stays in step")
     func serverStandsStill() throws {
         try JACKServer.running(blockFrameCount: 256) { server in
             let device = try JACKDevice(
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test("a channel count that no device has is refused", arguments: [(-1, 1), (1, 33)])
+    @Test("an unsupported channel count is rejected", arguments: [(-1, 1), (1, 33)])
     func channelCounts(_ inputs: Int, _ outputs: Int) {
         #expect(throws: AudioDeviceError.self) {
             try JACKDevice(name: "probe", inputChannelCount: inputs, outputChannelCount: outputs)

@@ -10,7 +10,7 @@ import Testing
 @testable import EarshotAudioDevices
 
 /// A real server that is stopped (SIGSTOP): libjack's calls wait for it, but the owners of its clients do not.
-@Suite("JACK: a server that stands still", .serialized, .realTime, .needs("jackd")) struct JACKStandstillTests {
+@Suite("JACK: suspended server", .serialized, .realTime, .needs("jackd")) struct JACKStandstillTests {
     private static let stalled = AudioDeviceError.stalled(device: "the JACK server", seconds: 2)
 
     private func expectCalls(of system: JACKSystem) throws {
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "stop, open, release and the system's end return; when the server goes on, or another has come, all works",
+        "calls return while the server is suspended, and all works once it resumes or restarts",
         arguments: [false, true])
     func standsStill(isKilled: Bool) throws {
         try JACKServer.running(blockFrameCount: 256) { server in
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("the first call that is late is the opening's, or the start's", arguments: [false, true])
+    @Test("an open or start that times out is undone when the server resumes", arguments: [false, true])
     func lateResult(isOpen: Bool) throws {
         try JACKServer.running(blockFrameCount: 256) { server in
             func open() throws(AudioDeviceError) -> JACKDevice {
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("what changed while a device was stopped is known when it starts")
+    @Test("a block size changed while a device was stopped is known when it starts")
     func changesWhileStopped() throws {
         try JACKServer.running(blockFrameCount: 256) { server in
             let device = try JACKDevice(
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("one client that the server has thrown out takes no other with it")
+    @Test("a client expelled by the server does not affect other clients")
     func thrownOut() throws {
         try JACKServer.running { server in
             func open(_ name: String) throws -> JACKDevice {

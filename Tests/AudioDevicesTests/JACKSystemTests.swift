@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("the hardware is a device, with the server's rate, block and latencies")
+    @Test("the hardware is listed with the server's sample rate, block size and latencies")
     func hardware() throws {
         try JACKServer.running(blockFrameCount: 256, channelCount: 4) { server in
             let system = JACKSystem(serverName: server.name)
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("other programs come and go, and blocks change, with news")
+    @Test("clients that appear or disappear and changed block sizes are reported")
     func news() async throws {
         // Only one server for clients in this process at a time: the body of `exclusively` may not suspend, so it only collects.
         let stream = try JACKServer.running { server in
@@ -85,7 +85,7 @@ import Testing
         #expect(seen.first == "+stranger" && seen.contains("-stranger") && seen.contains("512"))
     }
 
-    @Test("a device is connected to what was chosen, each time it starts")
+    @Test("a device is connected to the chosen ports each time it starts")
     func connections() throws {
         try JACKServer.running(channelCount: 4) { server in
             let system = JACKSystem(serverName: server.name)
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test("ports stay unconnected where that is wished, and the list leaves out this process's own")
+    @Test("ports stay unconnected on request, and this process's own clients are not listed")
     func unconnected() throws {
         try JACKServer.running(channelCount: 0) { server in
             let system = JACKSystem(serverName: server.name, connects: false)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test("what the server does not do is refused, with its own number")
+    @Test("an unsupported sample rate or block size is rejected with the server's own value")
     func refusals() throws {
         try JACKServer.running { server in
             let system = JACKSystem(serverName: server.name)
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test("the client it was connected to goes: the device says so")
+    @Test("a device fails when the client it is connected to disappears")
     func clientGone() throws {
         try JACKServer.running { server in
             let system = JACKSystem(serverName: server.name)
@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test(
-        "the server dies and comes back under its name: the list follows, whoever holds a dead device",
+        "the list recovers after a server restart, even if failed devices are still held",
         arguments: [false, true], ["held", "stopped", "released"])
     func serverReturns(isKilled: Bool, _ owner: String) throws {
         try JACKServer.running { server in
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    @Test("a server that ends and starts many times is followed each time")
+    @Test("the system recovers after each of many server restarts")
     func manyRestarts() throws {
         try JACKServer.running { server in
             let system = JACKSystem(serverName: server.name)
@@ -262,7 +262,7 @@ import Testing
         }
     }
 
-    @Test("a system without a server waits for one, and ends while it waits")
+    @Test("a system without a server reports the failure and can be released while it waits")
     func noServer() throws {
         let server = try JACKServer()
         server.stop()
@@ -275,7 +275,7 @@ import Testing
         }
     }
 
-    @Test("clients of a list of ports")
+    @Test("ports are grouped by client into devices, without this process's own")
     func describing() {
         let ports = [
             JACKPort(name: "system:capture_1", isSource: true, isPhysical: true, latencyFrames: 64),
@@ -293,7 +293,7 @@ import Testing
         #expect(JACKSystem.devices([], sampleRate: 48_000, blockFrameCount: 64, without: []) == [])
     }
 
-    @Test("which port goes with which channel")
+    @Test("channels are paired with ports by the map or in order")
     func pairs() {
         func pairs(_ count: Int, _ ports: Int, _ map: [Int]?) -> [[Int]] {
             JACKWiring.pairs(count: count, ports: ports, map: map, doublesLone: true).map { [$0.own, $0.port] }

@@ -42,7 +42,7 @@ import Testing
         try body(probes)
     }
 
-    @Test("calls come in the block asked for, odd ones too", arguments: [16, 64, 470, 480, 4_096])
+    @Test("callbacks have the requested block size, even an odd one", arguments: [16, 64, 470, 480, 4_096])
     func blocks(_ block: Int) throws {
         try with { _, system in
             let device = try system.open(request(block: block))
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("without a wish the block lasts 5 ms")
+    @Test("the default block lasts 5 ms")
     func ioDuration() throws {
         try with { _, system in
             let device = try system.open(request())
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("the quantum changes while it runs, and no frame is counted twice or left out")
+    @Test("no frame is counted twice or missed when the quantum changes while a device runs")
     func quantumChanges() throws {
         try with { server, system in
             let device = try system.open(request(block: 128))
@@ -95,7 +95,7 @@ import Testing
         }.count
     }
 
-    @Test("what a sink plays is heard from its monitor")
+    @Test("a sink's monitor captures the sink's output")
     func monitor() throws {
         try with { _, system in
             let talker = try system.open(request("talker", input: nil, block: 256))
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("what is linked to a virtual source is heard from it, by another driver's clock too")
+    @Test("a virtual source captures the client linked to it, even across drivers")
     func virtualSource() throws {
         try with { server, system in
             let talker = try system.open(request("talker", input: nil, block: 256))
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("channels go where the map says, and a lone one to both ears")
+    @Test("channels are routed by the map, and a single output is linked to left and right")
     func channelMaps() throws {
         let wide: [PipeWireServer.Device] = [
             .sink("wide", channelCount: 8), .source("many", channelCount: 4, ["priority.session": "10"]),
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("a device that is removed while it runs is the failure")
+    @Test("a running device fails when it is removed")
     func deviceRemoved() throws {
         try with([PipeWireSystemTests.headset]) { server, system in
             let device = try system.open(request(output: "headset"))
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test("a device whose number another takes before the list is made is gone all the same")
+    @Test("a removed device fails even if a new device reuses its node id")
     func reusedNumber() throws {
         try with([PipeWireSystemTests.headset]) { server, system in
             var count = 0
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test("a device that does not answer is not opened")
+    @Test("opening a device that does not respond is an error")
     func silentDevice() throws {
         try with { server, system in
             let far = try ChildProcess(
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test("a link that fails is the failure, and no longer when it works again")
+    @Test("a failed link is the device's failure until the link works again")
     func linkError() throws {
         try with { _, system in
             let device = try #require(try system.open(request()) as? PipeWireDevice)
@@ -234,7 +234,7 @@ import Testing
         }
     }
 
-    @Test("a link that the server refuses is no open device")
+    @Test("opening a device fails when the server refuses its link")
     func refusedLink() throws {
         try with { server, system in
             // Without an adapter its one port takes interleaved stereo.
@@ -252,7 +252,7 @@ import Testing
         return probe.count > count + 1
     }
 
-    @Test("the server's end is the failure, and a device of its successor runs")
+    @Test("a stopped server is reported as the device's failure, and a device opened after a restart runs")
     func serverKilled() throws {
         try with { server, system in
             let device = try system.open(request())
@@ -274,7 +274,7 @@ import Testing
         }
     }
 
-    @Test("a server that stood still is a gap, counted")
+    @Test("a paused server causes a gap whose frames are counted as skipped")
     func stoppedServer() throws {
         try with { server, system in
             let device = try system.open(request(block: 256))
@@ -299,7 +299,7 @@ import Testing
         }
     }
 
-    @Test("the rate asked for is had where the graph may change, and a later change is the failure")
+    @Test("the requested sample rate is granted, and a later rate change is reported as a failure")
     func sampleRates() throws {
         try with { server, system in
             var wanted = request(block: 256)
@@ -314,7 +314,7 @@ import Testing
         }
     }
 
-    @Test("the data thread's priority is what the scheduler says, and latencies are at least a quantum")
+    @Test("the reported thread priority matches the scheduler's, and latencies are at least one quantum")
     func priorityAndLatency() throws {
         try with { _, system in
             let device = try system.open(request(block: 64))
@@ -327,7 +327,7 @@ import Testing
         }
     }
 
-    @Test("latencies are the server's: an ALSA sink's quantum and what was added to it")
+    @Test("the latencies of an ALSA sink are one quantum plus the configured offset")
     func latency() throws {
         let slow = PipeWireServer.Device.sink(
             "slow", ["factory.name": "api.alsa.pcm.sink", "api.alsa.path": "plug:null", "audio.channels": "2"])
@@ -341,7 +341,7 @@ import Testing
         }
     }
 
-    @Test("exclusive is a wish: two programs play to one sink")
+    @Test("exclusive access is not enforced: two programs can play to one sink")
     func exclusive() throws {
         try with { _, system in
             var wanted = request("first", input: nil)
@@ -354,7 +354,7 @@ import Testing
         }
     }
 
-    @Test("records go to the monitor that was asked for, and a device outlives its system")
+    @Test("callback records go to the requested monitor, and a device outlives its system")
     func monitorAndLife() throws {
         try with { server, system in
             let monitor = CallbackMonitor(sampleRate: 48_000)
@@ -368,7 +368,7 @@ import Testing
         }
     }
 
-    @Test("opening, starting and stopping leaves no thread and no descriptor")
+    @Test("opening, starting and stopping a device leaks no threads or file descriptors")
     func leaks() throws {
         func count(_ folder: String) -> Int {
             (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)"))?.count ?? 0

@@ -32,13 +32,13 @@ import Testing
         return latency
     }
 
-    @Test("a latency is what the port says")
+    @Test("a latency is the sum of the port's quanta, frames and nanoseconds")
     func delay() {
         let delay = PipeWireGraph.Delay(latency(quanta: 1, frames: 480, nanoseconds: 5_000_000))
         #expect(abs(delay.seconds(quantum: 0.005, sampleRate: 48_000) - 0.02) < 1e-12)
     }
 
-    @Test("a negative offset shortens the way, to nothing at the least")
+    @Test("a negative offset reduces the latency, but not below zero")
     func negativeDelay() {
         let delay = PipeWireGraph.Delay(latency(quanta: 1, nanoseconds: UInt64(bitPattern: -2_000_000)))
         #expect(delay.nanoseconds == -2_000_000)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "latencies that cannot be are bounded",
+        "invalid latencies are clamped",
         arguments: [.nan, .infinity, -.infinity, .greatestFiniteMagnitude, 0] as [Float],
         [.max, .max / 2, .max / 2 + 1, 0] as [UInt64])
     func wildDelay(_ quanta: Float, _ nanoseconds: UInt64) {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("the first port's latency is the device's")
+    @Test("a device's latency is that of its first port")
     func describedDelay() {
         var graph = graph()
         graph.addPort(9, port("1", "in"))
@@ -74,7 +74,7 @@ import Testing
         #expect(graph.isFirstOfDevice(8) && !graph.isFirstOfDevice(9) && !graph.isFirstOfDevice(10))
     }
 
-    @Test("ports are in the node's order, whatever the server's")
+    @Test("ports are listed in the node's order, not the server's")
     func portOrder() {
         var graph = graph()
         for (id, index) in [(30, "2"), (20, "10"), (40, "0"), (10, "1")] {
@@ -87,7 +87,7 @@ import Testing
         #expect(graph.destinations(of: 7).map(\.id) == [10, 30, 20])
     }
 
-    @Test("what a sink plays is an input after the devices, and no default")
+    @Test("a sink's monitor is listed as an input after the devices, and never as a default")
     func monitors() throws {
         var graph = graph(name: "speakers", [PW_KEY_NODE_DESCRIPTION: "Good Speakers"])
         graph.nodes[9] = [PW_KEY_NODE_NAME: "microphone", PW_KEY_MEDIA_CLASS: "Audio/Source"]
@@ -107,7 +107,7 @@ import Testing
         #expect(monitor.kindDescription == "virtual monitor")
     }
 
-    @Test("ports without a node, or for MIDI, are none")
+    @Test("MIDI ports and ports without a node are ignored")
     func otherPorts() {
         var graph = graph()
         graph.addPort(1, [PW_KEY_PORT_ID: "0"])
@@ -117,7 +117,7 @@ import Testing
     }
 
     @Test(
-        "a node without ports has the channels that it names, within reason",
+        "a node without ports has its declared channel count, up to a limit",
         arguments: [
             ("2", 2), ("0", nil), ("-1", nil), ("", nil), ("two", nil), ("9223372036854775807", 1_024),
             ("99999999999999999999", nil), ("2.5", nil),
@@ -128,7 +128,7 @@ import Testing
         #expect(device?.outputChannelCount == count && device?.inputChannelCount == count)
     }
 
-    @Test("settings are the clock's, and those that cannot be are not believed")
+    @Test("clock settings are applied, and invalid ones are ignored")
     func clock() {
         var graph = PipeWireGraph()
         graph.set(.settings, "clock.min-quantum", "4096")
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test(
-        "a default's name is found in its JSON, or there is none",
+        "a default device's name is read from its JSON, and is nil if missing or invalid",
         arguments: [
             (#"{ "name": "alsa" }"#, "alsa"), (#"{"other":1,"name":"a\"b"}"#, #"a"b"#), (#"{ name = bare }"#, "bare"),
             ("{ }", nil), ("", nil), ("[ \"name\" ]", nil), ("name", nil),
@@ -167,7 +167,9 @@ import Testing
         #expect(graph.defaultSink == name && graph.defaultSource == nil)
     }
 
-    @Test("defaults and settings go with their metadata, or with all of its entries", arguments: [true, false])
+    @Test(
+        "defaults and settings are reset when their metadata or all of its entries are removed",
+        arguments: [true, false])
     func metadataGone(_ isRemoved: Bool) {
         var graph = graph()
         graph.metadata = [3: .settings, 4: .defaults]
@@ -180,7 +182,7 @@ import Testing
         #expect(graph.sampleRate == 48_000)
     }
 
-    @Test("any bytes are taken without a trap")
+    @Test("random property values never cause a trap")
     func randomBytes() {
         var random = SeededRandom(seed: 11)
         let pieces = ["{", "}", "[", "\"", ":", "name", "\\u", "d800", "-", "18446744073709551616", "e9", " ", "\n"]

@@ -8,7 +8,7 @@ import Testing
 
 /// A thread of libpipewire, without a server.
 @Suite("PipeWireLoop") struct PipeWireLoopTests {
-    @Test("a wait ends by the clock, however long each look takes")
+    @Test("a wait times out by the clock, however long each check takes")
     func deadline() throws {
         let loop = try PipeWireLoop()
         var looks = 0
@@ -24,7 +24,7 @@ import Testing
         #expect(HostTime.now().seconds(since: begin) >= 0.1)
     }
 
-    @Test("what is so ends a wait, and what is so at its end counts", arguments: [0, 1])
+    @Test("a true condition ends a wait, even with a timeout of zero", arguments: [0, 1])
     func success(_ seconds: Double) throws {
         let loop = try PipeWireLoop()
         #expect(loop.locked { loop.wait(seconds: seconds) { true } })

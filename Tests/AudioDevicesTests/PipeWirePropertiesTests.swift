@@ -28,19 +28,19 @@ import Testing
         return Array(values.prefix(Int(count)))
     }
 
-    @Test("volumes are read, as many as there is room for")
+    @Test("volumes are read up to the buffer's capacity")
     func floats() {
         #expect(read(volumes([0.5, 0.25], size: 4), capacity: 4) == [0.5, 0.25])
         #expect(read(volumes([0.5, 0.25, 1, 1], size: 4), capacity: 2) == [0.5, 0.25])
         #expect(read(volumes([], size: 4), capacity: 4) == [])
     }
 
-    @Test("values that are said to be of another size are none", arguments: [0, 1, 8, 32, 4_096, UInt32.max])
+    @Test("values with a wrong declared size are ignored", arguments: [0, 1, 8, 32, 4_096, UInt32.max])
     func otherSize(_ size: UInt32) {
         #expect(read(volumes([Float](repeating: 0.5, count: 32), size: size), capacity: 2) == [])
     }
 
-    @Test("values of another type are none")
+    @Test("values of another type are ignored")
     func otherType() {
         #expect(read(volumes([0.5], size: 4, type: UInt32(SPA_TYPE_Int)), capacity: 2) == [])
     }

@@ -7,7 +7,7 @@ import Testing
 
 /// The tests' own server, so that tests that need it report what is wrong with it.
 @Suite("PipeWireServer", .serialized, .realTime, .needs("pipewire")) struct PipeWireServerTests {
-    @Test("devices come and go, and those it was made with are back after a restart")
+    @Test("devices can be added and removed, and the initial ones return after a restart")
     func devices() throws {
         try PipeWireServer.running(devices: [.sink("speakers"), .source("microphone")]) { server in
             try server.add(.sink("headset", ["device.bus": "bluetooth", "node.description": "My Headset"]))
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("wireplumber keeps the defaults")
+    @Test("WirePlumber applies a newly set default output")
     func defaults() throws {
         try PipeWireServer.running(devices: [.sink("left"), .sink("right"), .source("microphone")]) { server in
             for name in ["left", "right", "left"] {

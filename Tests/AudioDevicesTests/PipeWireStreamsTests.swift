@@ -66,7 +66,7 @@ import Testing
         try PipeWireServer.running(devices: [.sink("speakers")]) { try body(Scene($0)) }
     }
 
-    @Test("others are lowered, those that come later too, and restored at the end")
+    @Test("other programs are ducked, including those that start later, and restored at the end")
     func lowerAndRestore() throws {
         try running { scene in
             var system: PipeWireSystem? = try PipeWireSystem(remote: scene.server.remote)
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("a volume that the user sets meanwhile is lowered too, and stays")
+    @Test("a volume that the user sets during ducking is ducked too, and kept afterwards")
     func userVolume() throws {
         try running { scene in
             let system = try PipeWireSystem(remote: scene.server.remote)
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("the lowest of several counts, of one program or of two")
+    @Test("the lowest of several ducking levels applies, within one program or across two")
     func several() throws {
         try running { scene in
             let (a, b) = (
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("what this program plays is not lowered")
+    @Test("this program's own output is not ducked")
     func ownSound() throws {
         try running { scene in
             let system = try PipeWireSystem(remote: scene.server.remote)
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    @Test("others are lowered again on a server that was started again")
+    @Test("other programs are ducked again after the server restarts")
     func restart() throws {
         try running { scene in
             let system = try PipeWireSystem(remote: scene.server.remote)
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test("a stream is another program's by its client's process")
+    @Test("a stream is attributed to another program by its client's process ID")
     func processes() {
         var graph = PipeWireGraph()
         graph.processes = [1: getpid(), 2: 1]

@@ -59,7 +59,7 @@ import Testing
         func contains(_ isMeant: (AudioDeviceChange) -> Bool) -> Bool { all.withLock { $0.contains(where: isMeant) } }
     }
 
-    @Test("arrival, removal and another default are news")
+    @Test("added devices, removed devices and changed defaults are reported")
     func changes() throws {
         try PipeWireServer.running(devices: [.sink("speakers"), .source("microphone")]) { server in
             let system = try PipeWireSystem(remote: server.remote)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("a socket of another user's says whose it is, and no word of groups")
+    @Test("a socket of another user is reported with its owner, without mentioning groups")
     func otherUsersSocket() throws {
         let folder = "\(NSTemporaryDirectory())earshot-test-owner-\(getpid())"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -99,7 +99,7 @@ import Testing
         #expect(unknown.description.hasSuffix("is another user's"))
     }
 
-    @Test("without the session manager there are no defaults")
+    @Test("no default devices are listed without the session manager")
     func sessionManagerGone() throws {
         try PipeWireServer.running(devices: [.sink("speakers"), .source("microphone")]) { server in
             let system = try PipeWireSystem(remote: server.remote)
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("the server ends: the list empties, and fills again with its restart")
+    @Test("the device list is emptied when the server stops, and refilled after its restart")
     func restart() throws {
         try PipeWireServer.running(devices: [.sink("speakers"), .source("microphone")]) { server in
             let system = try PipeWireSystem(remote: server.remote)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("no server: said at once, and over when one comes")
+    @Test("a missing server is reported at once, and the failure is cleared when one starts")
     func noServer() throws {
         let none = try PipeWireSystem(remote: "earshot-test-none-\(getpid())")
         #expect(none.devices.isEmpty)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("an unknown device is refused, with names that are near")
+    @Test("an unknown device is rejected, and similar names are suggested")
     func unknownDevice() throws {
         try PipeWireServer.running(devices: [Self.headset, .source("microphone")]) { server in
             let system = try PipeWireSystem(remote: server.remote)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test("a default that is not there is left out; both missing is an error")
+    @Test("a missing default device is left out, and an error is thrown if both are missing")
     func missingDefaults() throws {
         try PipeWireServer.running { server in
             let system = try PipeWireSystem(remote: server.remote)

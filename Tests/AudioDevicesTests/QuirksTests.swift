@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "what jackd lost before a cycle",
+        "frames lost by jackd before a cycle are computed from its counter and the time gap",
         arguments: [
             Loss(testDescription: "nothing", counted: 0, gap: 3, lost: 0),
             Loss(testDescription: "the client was left out", counted: 512, gap: 512, lost: 512),

@@ -6,7 +6,7 @@ import Testing
 @testable import EarshotAudioDevices
 
 /// Tests a card's events, on virtual time.
-@Suite("SimulatedCard, scripted") struct SimulatedCardScriptTests {
+@Suite("SimulatedCard with a script") struct SimulatedCardScriptTests {
     static let origin = HostTime(nanoseconds: 1_000_000_000)
 
     struct Call: Equatable {
@@ -45,7 +45,9 @@ import Testing
         return try SimulatedCard(configuration)
     }
 
-    @Test("a stall is silence, and the counter jumps by it", arguments: [16, 64, 480, 4_096])
+    @Test(
+        "no callback is made during a stall, and the frame counter jumps by its length",
+        arguments: [16, 64, 480, 4_096])
     func stall(_ block: Int) throws {
         let card = try card(block, script: [.stall(at: 1, for: 2)])
         let calls = calls(card, until: 5)
@@ -62,7 +64,8 @@ import Testing
         #expect(card.monitor.xrunCount == 1)
     }
 
-    @Test("a suspended machine's clock jumps, and the counter does not", arguments: [16, 480, 4_096], [5.0, 90])
+    @Test(
+        "the clock jumps over a system suspend, but the frame counter does not", arguments: [16, 480, 4_096], [5.0, 90])
     func suspend(_ block: Int, _ length: Double) throws {
         let card = try card(block, script: [.suspend(at: 1, for: length)])
         let calls = calls(card, until: length + 3)
@@ -77,7 +80,7 @@ import Testing
         #expect(card.monitor.xrunCount == 0)
     }
 
-    @Test("a crystal changes its rate at the time it is told", arguments: [64, 470])
+    @Test("a card's clock rate changes at the scripted time", arguments: [64, 470])
     func drift(_ block: Int) throws {
         let card = try card(block, script: [.drift(at: 20, ppm: -300), .drift(at: 10, ppm: 300)])
         let calls = calls(card, until: 30)
@@ -89,14 +92,14 @@ import Testing
         }
     }
 
-    @Test("a card that vanishes calls no longer")
+    @Test("a card makes no callbacks after it vanishes")
     func vanish() throws {
         let card = try card(64, script: [.vanish(at: 1)])
         #expect(calls(card, until: 3).last.map { $0.calledAt <= 1 && $0.calledAt > 0.99 } == true)
         #expect(try self.card(64).renderer.vanishingTime == nil)
     }
 
-    @Test("blocks vary, and input reaches output after two of the longest")
+    @Test("block sizes vary, and input reaches output after two of the longest blocks")
     func blocks() throws {
         let (source, sink) = (
             AudioRing(channelCount: 1, capacity: 1 << 16), AudioRing(channelCount: 1, capacity: 1 << 16)
@@ -126,7 +129,7 @@ import Testing
         #expect((0..<count).allSatisfy { ramp.channels[0][$0] == Float($0 + 1) })
     }
 
-    @Test("jitter is as told, the same for a seed, and the host time is smoothed")
+    @Test("jitter follows its distribution, repeats for a seed, and the host time is smoothed")
     func jitter() throws {
         for (jitter, range, mean) in [
             (SimulatedCard.Jitter.uniform(100e-6), -100e-6...100e-6, 0.0),
@@ -152,7 +155,7 @@ import Testing
         }
     }
 
-    @Test("channels go where the maps say")
+    @Test("channels are routed by the channel maps")
     func maps() throws {
         let (source, sink) = (AudioRing(channelCount: 2, capacity: 64), AudioRing(channelCount: 3, capacity: 64))
         let buffer = AudioBuffer(channelCount: 3, frameCapacity: 4)
@@ -172,7 +175,7 @@ import Testing
         #expect((0..<3).map { buffer.channels[$0][3] } == [2, 0, 3])
     }
 
-    @Test("what is left of a script when some of it is over")
+    @Test("the remainder of a scripted event is computed after part of the script has elapsed")
     func remaining() {
         typealias Event = SimulatedCard.Event
         #expect(Event.stall(at: 5, for: 2).remaining(after: 1) == .stall(at: 4, for: 2))
@@ -184,7 +187,7 @@ import Testing
     }
 
     @Test(
-        "what cannot befall a card is refused",
+        "invalid events, jitter values and block sizes are rejected",
         arguments: [
             SimulatedCard.Event.stall(at: -1, for: 1), .stall(at: 1, for: 0), .suspend(at: .nan, for: 1),
             .drift(at: 1, ppm: 20_000), .vanish(at: 1, for: -1),

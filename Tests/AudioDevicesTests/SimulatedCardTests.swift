@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("a card keeps its rings") func keepsRings() throws {
+    @Test("a card retains its rings") func keepsRings() throws {
         var rings: (AudioRing?, AudioRing?) = (
             AudioRing(channelCount: 1, capacity: 64), AudioRing(channelCount: 1, capacity: 64)
         )
@@ -69,7 +69,7 @@ import Testing
         #expect(bench.card.monitor.xrunCount == 0)
     }
 
-    @Test("a call is due when its last sample is in", arguments: [1, 470, 4_096])
+    @Test("a callback is due when the last sample of its block has arrived", arguments: [1, 470, 4_096])
     func callTimes(_ block: Int) throws {
         let bench = try Bench(block: block)
         for q in 1...10 {
@@ -100,7 +100,7 @@ import Testing
         #expect(bench.card.monitor.xrunCount == 0)
     }
 
-    @Test("a call that ends late is one silent period, and nothing moves", arguments: [1, 64, 470])
+    @Test("a callback that ends late causes one silent period and shifts no frames", arguments: [1, 64, 470])
     func lateEnd(_ block: Int) throws {
         let bench = try Bench(block: block)
         let period = Int64(Double(block) * 1e9 / 48_000)
@@ -119,7 +119,9 @@ import Testing
         #expect(bench.card.monitor.nextXRun() == nil)
     }
 
-    @Test("a call that ends periods late skips those that cannot be served", arguments: [1, 64, 470], [2, 3, 7])
+    @Test(
+        "a callback that ends several periods late skips the periods that it cannot serve", arguments: [1, 64, 470],
+        [2, 3, 7])
     func longCall(_ block: Int, periods: Int) throws {
         let bench = try Bench(block: block)
         let period = Int64(Double(block) * 1e9 / 48_000)
@@ -138,7 +140,7 @@ import Testing
         #expect(bench.card.monitor.skippedFrameCount == skipped * block)
     }
 
-    @Test("a call that begins periods late is an xrun too", arguments: [1, 64, 470])
+    @Test("a callback that begins several periods late is counted as an xrun", arguments: [1, 64, 470])
     func lateStart(_ block: Int) throws {
         let bench = try Bench(block: block)
         let period = Int64(Double(block) * 1e9 / 48_000)
@@ -152,7 +154,7 @@ import Testing
         #expect(bench.card.monitor.skippedFrameCount == 3 * block)
     }
 
-    @Test("a source with too little is followed by silence, counted")
+    @Test("an exhausted source is followed by silence, which is counted as starved frames")
     func starved() throws {
         let bench = try Bench(block: 64, frames: 100)
         for _ in 0..<3 { bench.cycle() }
@@ -160,7 +162,7 @@ import Testing
         #expect(bench.card.starvedFrameCount == 92)
     }
 
-    @Test("stereo channels keep their places")
+    @Test("stereo channels are not swapped or mixed")
     func stereo() throws {
         let (source, sink) = (AudioRing(channelCount: 2, capacity: 64), AudioRing(channelCount: 2, capacity: 64))
         let buffer = AudioBuffer(channelCount: 2, frameCapacity: 3)
@@ -180,7 +182,7 @@ import Testing
     }
 
     @Test(
-        "what a card cannot be is refused",
+        "invalid card configurations are rejected",
         arguments: [
             SimulatedCard.Configuration(sampleRate: 4_000, blockFrameCount: 64),
             .init(sampleRate: .nan, blockFrameCount: 64), .init(sampleRate: 48_000, blockFrameCount: 0),

@@ -7,7 +7,7 @@ import TestTraits
 import Testing
 
 @Suite("SimulatedDevice", .serialized, .realTime) struct SimulatedDeviceTests {
-    @Test("what the air brings is heard, each frame at its time")
+    @Test("frames from the source ring reach the sink, each at its time")
     func loopBack() throws {
         let source = AudioRing(channelCount: 1, capacity: 32_768)
         let sink = AudioRing(channelCount: 1, capacity: 32_768)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("it says whether it runs in real time")
+    @Test("the real-time priority is reported only while the device runs")
     func priority() throws {
         let device = try SimulatedDevice(.init(sampleRate: 48_000, blockFrameCount: 256))
         #expect(device.realTimePriority == nil)
@@ -49,7 +49,7 @@ import Testing
         #expect(device.realTimePriority == nil)
     }
 
-    @Test("a stalled device can be stopped, and one that vanishes says so")
+    @Test("a stalled device can be stopped, and a vanished one reports its failure")
     func scripted() throws {
         var configuration = SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 64)
         configuration.script = [.stall(at: 0.05, for: 3_600)]
@@ -67,7 +67,7 @@ import Testing
         #expect(throws: AudioDeviceError.deviceGone(name: "card")) { try vanishing.start(probe.callback) }
     }
 
-    @Test("a stall's periods are counted as skipped")
+    @Test("the periods of a stall are counted as skipped frames")
     func skipped() throws {
         var configuration = SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 64)
         configuration.script = [.stall(at: 0.05, for: 0.1)]

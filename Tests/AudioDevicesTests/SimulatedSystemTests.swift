@@ -32,7 +32,7 @@ import Testing
         return request
     }
 
-    @Test("the first that can be is the default, unless another is chosen")
+    @Test("the first capable card is the default, unless another one is chosen")
     func defaults() {
         let system = SimulatedSystem([
             Self.card("mic", outputs: 0), Self.card("speaker", inputs: 0), Self.card("headset"),
@@ -51,7 +51,7 @@ import Testing
         #expect(marks() == ["mic", "headset"])
     }
 
-    @Test("changes are told in order")
+    @Test("device changes are reported in order")
     func news() async {
         let system = SimulatedSystem([Self.card("a")])
         let changes = system.changes()
@@ -76,7 +76,7 @@ import Testing
             ])
     }
 
-    @Test("what is asked for is granted")
+    @Test("requested rates, block sizes and channel counts are granted")
     func granted() throws {
         let system = SimulatedSystem([Self.card("a", inputs: 3, outputs: 4)])
         var request = AudioDeviceRequest()
@@ -104,7 +104,7 @@ import Testing
         #expect(try system.open(request).blockFrameCount == 32)
     }
 
-    @Test("what a card has not got is refused, with what it has")
+    @Test("an unsupported request is rejected, and the error names the supported values")
     func refused() {
         let system = SimulatedSystem([Self.card("a"), Self.card("mic", outputs: 0)])
         func refusal(_ change: (inout AudioDeviceRequest) -> Void) -> String {
@@ -129,7 +129,7 @@ import Testing
         #expect(throws: AudioDeviceError.noDefaultDevice(.output)) { try SimulatedSystem().open(.init()) }
     }
 
-    @Test("a card that is pulled out between listing and opening is gone")
+    @Test("a card removed between listing and opening is reported as gone")
     func pulledBeforeOpening() throws {
         let system = SimulatedSystem([Self.card("a"), Self.card("b")])
         let id = try #require(system.devices.last?.id)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test("an exclusive card is for one", arguments: [(true, false), (false, true)])
+    @Test("a card with exclusive access cannot be opened twice", arguments: [(true, false), (false, true)])
     func exclusive(_ card: Bool, _ request: Bool) throws {
         let system = SimulatedSystem([Self.card("a", isExclusive: card)])
         var asked = AudioDeviceRequest()
@@ -154,7 +154,7 @@ import Testing
         #expect(throws: AudioDeviceError.busy(device: "Card a")) { try system.open(asked) }
     }
 
-    @Test("a card that is pulled out stops calling, and can be opened again when it is back")
+    @Test("a card removed while running reports a failure, and can be opened again when it is back")
     func pulledWhileRunning() throws {
         let system = SimulatedSystem([Self.card("a")])
         for _ in 0..<2 {
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test("a system that is killed takes its devices with it, and comes back")
+    @Test("a killed system fails together with its devices, and works again after a restart")
     func killed() throws {
         let system = SimulatedSystem([Self.card("a"), Self.card("b")])
         let device = try system.open(.init())
@@ -190,7 +190,7 @@ import Testing
         #expect(try system.open(.init()).failure == nil)
     }
 
-    @Test("a scripted card vanishes and comes back by itself, once")
+    @Test("a scripted card vanishes and comes back by itself only once")
     func scripted() throws {
         let system = SimulatedSystem([Self.card("a", script: [.vanish(at: 0.05, for: 0.1)])])
         let device = try system.open(.init())
@@ -209,7 +209,7 @@ import Testing
         again.stop()
     }
 
-    @Test("a card that vanished for good by its script can be put back, and stays")
+    @Test("a card that vanished permanently by its script can be put back and stays")
     func putBackAfterScript() throws {
         let system = SimulatedSystem([Self.card("a", script: [.vanish(at: 0.05)])])
         let device = try system.open(.init())
@@ -226,7 +226,7 @@ import Testing
         again.stop()
     }
 
-    @Test("the script of a card that was replaced does nothing to the new one")
+    @Test("the script of a replaced card does not affect the new card")
     func replaced() throws {
         let system = SimulatedSystem([Self.card("a", script: [.vanish(at: 0.3)])])
         let old = try system.open(.init())
@@ -242,7 +242,7 @@ import Testing
         new.stop()
     }
 
-    @Test("a card that was away goes on in its rings where it would be: frames keep their times")
+    @Test("a returning card resumes its rings at the current position, so that frames keep their times")
     func ringsAfterVanishing() throws {
         let (source, sink) = (
             AudioRing(channelCount: 1, capacity: 1 << 19), AudioRing(channelCount: 2, capacity: 1 << 19)
@@ -279,7 +279,7 @@ import Testing
         withExtendedLifetime((source, sink)) {}
     }
 
-    @Test("two on one card both run, one has its sound")
+    @Test("two devices on one card both run, but only the first one gets the card's input")
     func shared() throws {
         let source = AudioRing(channelCount: 1, capacity: 1 << 16)
         let ramp = AudioBuffer(channelCount: 1, frameCapacity: 1 << 16)

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 @Suite struct AudioFileReaderTests {
-    @Test("Formats that sox writes are read", arguments: [("wav", -80.0), ("flac", -80), ("aiff", -80), ("ogg", -20)])
+    @Test("Formats written by sox are read", arguments: [("wav", -80.0), ("flac", -80), ("aiff", -80), ("ogg", -20)])
     func formats(kind: String, decibels: Double) throws {
         let folder = try Folder()
         let wav = folder.path("a.wav")
@@ -24,7 +24,7 @@ import Testing
         for c in 0..<2 { #expect(errorDecibels(heard[c], samples(sound, c, 0..<20_001)) < decibels) }
     }
 
-    @Test("A file read in odd pieces is the file", arguments: [1, 3, 511, 2048, 2049, 9999])
+    @Test("A file read in pieces of any size gives the same samples", arguments: [1, 3, 511, 2048, 2049, 9999])
     func pieces(size: Int) throws {
         let folder = try Folder()
         let path = folder.path("a.wav")
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("Any bytes are an error or samples, never a trap", arguments: 0..<4)
+    @Test("A damaged file gives an error or finite samples, never a trap", arguments: 0..<4)
     func mutations(block: Int) throws {
         var readable = 0
         for seed in 50 * block..<50 * (block + 1) where try isReadable(damagedBy: seed) { readable += 1 }

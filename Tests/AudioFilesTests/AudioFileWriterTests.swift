@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct AudioFileWriterTests {
     @Test(
-        "What is written is read back",
+        "Written samples are read back within the precision of the sample format",
         arguments: [1, 2, 7, 2048, 2049, 5001], AudioFileWriter.SampleFormat.allCases)
     func roundTrip(frames: Int, sampleFormat: AudioFileWriter.SampleFormat) throws {
         for (channels, rate) in [(1, 44_100.0), (2, 48_000), (5, 8_000)] {

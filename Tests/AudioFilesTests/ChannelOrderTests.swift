@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("Of every kind and number the centre is the third, and low frequencies are the fourth", arguments: 3...8)
+    @Test("The centre channel is third and the low-frequency channel fourth in every format", arguments: 3...8)
     func order(channels: Int) throws {
         let folder = try Folder()
         for (name, options) in [
@@ -82,7 +82,7 @@ import Testing
         return (0..<output).map { heard.channels[$0][0] }
     }
 
-    @Test("Speakers become two or one", arguments: 3...8)
+    @Test("Surround channels are downmixed to stereo and mono", arguments: 3...8)
     func downmix(channels: Int) throws {
         let folder = try Folder()
         // Relative to the left: left, right, centre, low frequencies, back or side.

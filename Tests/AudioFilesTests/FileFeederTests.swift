@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("The whole file comes through the ring", arguments: [1, 64, 333, 4096], [1, 777, 20_000])
+    @Test("The whole file passes through the ring", arguments: [1, 64, 333, 4096], [1, 777, 20_000])
     func whole(block: Int, frames: Int) throws {
         let folder = try Folder()
         let ring = AudioRing(channelCount: 2, capacity: 2048)
@@ -51,7 +51,7 @@ import Testing
         feeder.stop()
     }
 
-    @Test("Mono is copied to both sides, stereo averaged", arguments: [(1, 2), (2, 1), (2, 3)])
+    @Test("Mono is copied to both channels, and stereo is averaged to mono", arguments: [(1, 2), (2, 1), (2, 3)])
     func channels(from: Int, to: Int) throws {
         let folder = try Folder()
         let ring = AudioRing(channelCount: to, capacity: 16_384)
@@ -69,7 +69,9 @@ import Testing
         }
     }
 
-    @Test("The rate is the card's", arguments: [(44_100.0, 48_000.0), (48_000, 44_100), (16_000, 48_000)])
+    @Test(
+        "The file is converted to the card's sample rate",
+        arguments: [(44_100.0, 48_000.0), (48_000, 44_100), (16_000, 48_000)])
     func rates(from: Double, to: Double) throws {
         let folder = try Folder()
         let ring = AudioRing(channelCount: 1, capacity: 4096)

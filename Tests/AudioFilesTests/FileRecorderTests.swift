@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 @Suite struct FileRecorderTests {
-    @Test("What the ring is offered is in the file", arguments: [1, 63, 480, 1024])
+    @Test("Samples written to the ring are recorded in the file", arguments: [1, 63, 480, 1024])
     func recording(block: Int) throws {
         let folder = try Folder()
         let ring = AudioRing(channelCount: 2, capacity: 4096)

@@ -33,7 +33,7 @@ import Testing
         try writer.close()
     }
 
-    @Test("Two decoders give back what was written, to the frame", arguments: rates, [1, 2])
+    @Test("Two decoders return the written samples with the exact frame count", arguments: rates, [1, 2])
     func roundTrip(rate: Double, channels: Int) throws {
         let folder = try Folder()
         for frames in [channels == 1 ? 1151 : 1, 40_001] {
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "Bit rates are those asked for",
+        "Files have the requested constant bit rate",
         arguments: [
             (MP3Encoder.BitRate.constant(128), 128.0), (.constant(192), 192), (.constant(320), 320),
         ])
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(
-        "Rates that MP3 lacks are converted",
+        "Sample rates that MP3 does not support are converted",
         arguments: [(96_000.0, 48_000.0), (88_200, 44_100), (47_999.5, 48_000)])
     func converted(rate: Double, fileRate: Double) throws {
         let folder = try Folder()
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test("Samples that are no signal do no harm", arguments: [Float.nan, .infinity, 1e30])
+    @Test("NaN, infinite and huge samples do not damage the rest of the file", arguments: [Float.nan, .infinity, 1e30])
     func noSignal(value: Float) throws {
         let folder = try Folder()
         let path = folder.path("a.mp3")

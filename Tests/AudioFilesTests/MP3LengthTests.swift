@@ -68,7 +68,7 @@ import Testing
         #expect(reader.frameCount == honest, "\(reader.frameCount), not \(honest)")
     }
 
-    @Test("Two files in a row are both heard", arguments: ["nothing", "tags", "a tag before"])
+    @Test("Two concatenated files are both decoded", arguments: ["nothing", "tags", "a tag before"])
     func joined(between: String) throws {
         let folder = try Folder()
         let first = try file(folder, "a.mp3", frames: 60_000, hertz: 997)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("A stream without a header has its length whatever is behind it", arguments: 0..<3)
+    @Test("A stream without a header has the right length, whatever data follows it", arguments: 0..<3)
     func tail(kind: Int) throws {
         let folder = try Folder()
         let bytes = try stream(seconds: 5)
@@ -128,7 +128,9 @@ import Testing
         guard case .damaged? = error else { Issue.record("\(String(describing: error))"); return }
     }
 
-    @Test("Headers that libsndfile does not know are heeded", arguments: ["VBRI", "Xing", "Xing of nothing"])
+    @Test(
+        "VBRI and Xing headers that libsndfile does not support are recognised",
+        arguments: ["VBRI", "Xing", "Xing of nothing"])
     func otherHeaders(kind: String) throws {
         let folder = try Folder()
         let sound = try stream(seconds: 5)

@@ -11,7 +11,7 @@ import Testing
         (44_101.5, 48_000),
     ]
 
-    @Test("A tone stays the tone, at its place, in any pieces", arguments: rates, [1, 97, 4096])
+    @Test("A converted tone keeps its frequency and phase, in pieces of any size", arguments: rates, [1, 97, 4096])
     func tones(rates: (Double, Double), piece: Int) {
         let (from, to) = rates
         let converter = RateConverter(from: from, to: to, channelCount: 2)
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("What the lower rate cannot hold is gone", arguments: [22_100.0, 23_000, 23_950])
+    @Test("Frequencies above the Nyquist limit of the lower rate are removed", arguments: [22_100.0, 23_000, 23_950])
     func aliasing(hertz: Double) {
         let converter = RateConverter(from: 48_000, to: 44_100, channelCount: 1)
         let input = tone(frames: 8000, rate: 48_000, hertz: hertz, gain: 1)

@@ -244,7 +244,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == ["a.opus"])
     }
 
-    @Test("Any bytes are an error or tags, never a trap", .separate, arguments: kinds)
+    @Test("A damaged file gives an error or tags, never a trap", .separate, arguments: kinds)
     func damage(kind: String) throws {
         let folder = try Folder()
         let path = try Self.file(kind, in: folder)

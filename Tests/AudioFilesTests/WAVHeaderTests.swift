@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct WAVHeaderTests {
     @Test(
-        "A WAV of one or two channels has the header that every program knows",
+        "A WAV file's header is understood by ffprobe, sox and Python",
         arguments: [1, 2, 3], AudioFileWriter.SampleFormat.allCases)
     func plain(channels: Int, sampleFormat: AudioFileWriter.SampleFormat) throws {
         let folder = try Folder()

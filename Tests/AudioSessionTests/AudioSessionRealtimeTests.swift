@@ -10,7 +10,7 @@ import Testing
 /// `scripts/test rtsan` runs it with RealtimeSanitizer, which ends the process if a callback allocates, locks or waits.
 @Suite struct AudioSessionRealtimeTests {
     @Test(
-        "a callback neither waits nor allocates, on any route and through a change of it",
+        "a callback neither blocks nor allocates, on any route and during a route change",
         arguments: [48_000.0, 44_100])
     func routes(rate: Double) throws {
         let system = SimulatedSystem([AudioSessionTests.card("speakers", isDefault: true)])

@@ -94,7 +94,8 @@ import Testing
     }
 
     @Test(
-        "a headset put on, pulled and put on again is followed, and what runs goes on", arguments: [48_000.0, 44_100])
+        "the session follows a headset that is connected and removed, and the client keeps running",
+        arguments: [48_000.0, 44_100])
     func headset(rate: Double) throws {
         let system = SimulatedSystem([Self.card("speakers", isDefault: true)])
         try running(system) { session, device, client in
@@ -117,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("a system that is killed and restarted interrupts, and the session goes on by itself")
+    @Test("a killed sound system interrupts the session, which resumes after a restart")
     func server() throws {
         let system = SimulatedSystem([Self.card("speakers", isDefault: true)])
         try running(system) { session, _, client in
@@ -134,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("a card that stalls interrupts, and calls again")
+    @Test("a stalled card interrupts the session, which resumes by itself")
     func stall() throws {
         let system = SimulatedSystem([
             Self.card("speakers", isDefault: true, script: [.stall(at: 0.3, for: 1.2)])
@@ -147,7 +148,7 @@ import Testing
         }
     }
 
-    @Test("a player pauses when its headphones are pulled, until it is told to go on")
+    @Test("a player pauses when its headphones are removed, until it is resumed")
     func pause() throws {
         let system = SimulatedSystem([
             Self.card("speakers"), Self.card("headphones", form: .headphones, isDefault: true),
@@ -167,7 +168,7 @@ import Testing
         }
     }
 
-    @Test("another output is taken when it is asked for, and left when it is not any longer")
+    @Test("a preferred output is used while it is set")
     func override() throws {
         let system = SimulatedSystem([Self.card("speakers", isDefault: true), Self.card("headset", form: .headset)])
         try running(system) { session, _, client in
@@ -181,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("what cannot be opened is said at once")
+    @Test("activation throws at once if a device cannot be opened")
     func refused() throws {
         let nothing = AudioSession(SimulatedSystem())
         #expect(throws: AudioDeviceError.noDefaultDevice(.output)) { try nothing.activate() }
@@ -200,7 +201,7 @@ import Testing
         #expect(try first.activate() === device)
     }
 
-    @Test("a session is used again after its end, and freed without one")
+    @Test("a session can be reactivated after its end, and leaks no thread when freed while active")
     func lifeCycle() throws {
         let system = SimulatedSystem([Self.card("speakers", isDefault: true)])
         let session = AudioSession(system)
@@ -219,7 +220,7 @@ import Testing
         #expect(!names.contains("session\n") && !names.contains("simulated-card\n"))
     }
 
-    @Test("events are told to whoever listens")
+    @Test("session events are delivered to a listener")
     func events() async throws {
         let system = SimulatedSystem([Self.card("speakers", isDefault: true)])
         let session = AudioSession(system)
@@ -235,8 +236,8 @@ import Testing
 }
 
 /// Waits only for events, so that a pause of the machine is no excuse.
-@Suite("AudioSession, settled") struct SettledSessionTests {
-    @Test("it is woken by a change of the devices, and by nothing else")
+@Suite("AudioSession when settled") struct SettledSessionTests {
+    @Test("a settled session is woken by a device change, without polling")
     func wakes() throws {
         let hour = 3_600_000
         let system = SimulatedSystem([AudioSessionTests.card("speakers", isDefault: true)])

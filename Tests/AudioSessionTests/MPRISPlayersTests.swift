@@ -10,7 +10,7 @@ import Testing
 
 /// With real players on a real session bus.
 @Suite("MPRISPlayers", .serialized, .realTime, .needs("dbus-daemon", "mpv")) struct OtherPlayersTests {
-    @Test("those that play pause, and go on afterwards; those that were paused stay so")
+    @Test("playing players are paused and resumed, and paused ones stay paused")
     func pauseAndResume() throws {
         let rig = try PlayerRig()
         let (playing, _) = try rig.mpv()
@@ -24,7 +24,7 @@ import Testing
         #expect(rig.status(paused) == "Paused")
     }
 
-    @Test("a session asks and takes it back, at the activation, a change of wish, the end")
+    @Test("a session pauses players on activation and resumes them on a settings change or at its end")
     func session() throws {
         let rig = try PlayerRig()
         let (player, _) = try rig.mpv()
@@ -53,7 +53,7 @@ import Testing
         #expect(waits { rig.status(player) == "Playing" })
     }
 
-    @Test("what the user did meanwhile stays")
+    @Test("players that the user starts or closes meanwhile are left alone")
     func user() throws {
         let rig = try PlayerRig()
         let (stopped, _) = try rig.mpv()
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "a player that answers nonsense is left alone, and hurts nobody",
+        "a player with invalid replies is ignored and does not affect other players",
         arguments: [
             "return 5", "return", "return ['Playing', 'Paused']", "raise Exception('no')", "return dbus.Struct((1, 2))",
             "return 'x' * 100000", "return dbus.String('Playing', variant_level=3)", "import os; os._exit(1)",
@@ -90,7 +90,7 @@ import Testing
         #expect(waits { rig.status(player) == "Playing" })
     }
 
-    @Test("players that hang do not hold a session up for long, nor does a bus that hangs or ends")
+    @Test("hung players and a hung or stopped bus do not block a session for long")
     func hanging() throws {
         let rig = try PlayerRig()
         let hung = try (0..<2).map { _ in try rig.mpv().process }
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(
-        "where there is no bus nothing happens",
+        "pausing has no effect if the bus is missing or its address is invalid",
         arguments: [
             "", "unix:path=/nowhere", "nonsense", "unix:", "unix:path=%zz", "unixexec:path=/bin/false", ";;", "a\nb",
         ])
@@ -137,7 +137,7 @@ import Testing
         players.resume()
     }
 
-    @Test("a name that is none is no call")
+    @Test("a call to an invalid bus name returns nil")
     func names() throws {
         let rig = try PlayerRig()
         let bus = try #require(SessionBus(address: rig.address))

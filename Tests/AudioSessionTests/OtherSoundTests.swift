@@ -81,7 +81,7 @@ import Testing
     private let whole = -6.0
     private let ducked = -20.0
 
-    @Test("duck and exclude lower others while the session is active, and mix gives them back")
+    @Test("duck and exclude lower other programs while the session is active, and mix restores them")
     func wishes() throws {
         try withPlayer { _, system, ears, play in
             let player = try play()
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("others are lowered again when the sound system is back")
+    @Test("other programs are ducked again after the sound system restarts")
     func restart() throws {
         try withPlayer { server, system, ears, play in
             var configuration = AudioSession.Configuration()
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("a simulated card is opened for this program alone where that is wanted meanwhile, and shared again")
+    @Test("a simulated card becomes exclusive when requested during a session, and is shared again later")
     func exclusive() throws {
         let system = SimulatedSystem([AudioSessionTests.card("card", isDefault: true)])
         let session = AudioSession(system)
@@ -153,7 +153,7 @@ import Testing
         #expect(session.interruption == nil)
     }
 
-    @Test("while others have the device it is waited for")
+    @Test("a session that requests exclusive access waits while another session uses the device")
     func waiting() throws {
         let system = SimulatedSystem([AudioSessionTests.card("card", isDefault: true)])
         let session = AudioSession(system)

@@ -112,7 +112,8 @@ import Testing
     static let origin = HostTime(nanoseconds: 1_000_000_000)
 
     @Test(
-        "at the session's own rate the device's memory is the client's, bit for bit", arguments: [16, 64, 470, 4_096])
+        "samples pass unchanged if the device and the session have the same sample rate",
+        arguments: [16, 64, 470, 4_096])
     func passThrough(_ block: Int) throws {
         let rig = Rig(rate: 48_000)
         defer { rig.end() }
@@ -130,7 +131,7 @@ import Testing
     }
 
     @Test(
-        "another rate is converted both ways without a defect",
+        "a different device rate is converted in both directions without distortion",
         arguments: [(48_000.0, 44_100.0), (44_100, 48_000), (48_000, 16_000), (48_000, 96_000), (48_000, 192_000)],
         [64, 470])
     func converts(_ rates: (session: Double, device: Double), block: Int) throws {
@@ -153,7 +154,7 @@ import Testing
     }
 
     @Test(
-        "a change of device is a jump of the frame counter by the frames that nobody called for",
+        "a device change advances the frame counter by the frames missed in between",
         arguments: [0.0, 0.05, 0.3, 90], [48_000.0, 44_100])
     func change(_ gap: Double, rate: Double) throws {
         let rig = Rig(rate: 48_000)
@@ -174,7 +175,7 @@ import Testing
         #expect(abs(Double(frames) / 48_000 - seconds) < 0.003)
     }
 
-    @Test("a new device that calls before the old one would have is no step back")
+    @Test("a new device that calls early does not set the frame counter back")
     func early() throws {
         let rig = Rig(rate: 48_000)
         defer { rig.end() }
@@ -187,7 +188,7 @@ import Testing
         }
     }
 
-    @Test("channels: a lone microphone is heard on all, missing ones are silent, stereo comes out of one loudspeaker")
+    @Test("mono input feeds all channels, missing channels are silent, and stereo is mixed to mono")
     func channels() throws {
         var rig = Rig(rate: 48_000, inputs: 2, outputs: 2)
         let card = { (inputs: Int, outputs: Int) in
@@ -212,7 +213,7 @@ import Testing
         rig.end()
     }
 
-    @Test("the session's thread is woken by the first call of each route and by no other")
+    @Test("only the first callback of each route wakes the session's thread")
     func wakes() throws {
         let rig = Rig(rate: 48_000)
         defer { rig.end() }
@@ -231,7 +232,7 @@ import Testing
         }
     }
 
-    @Test("one side alone is converted too", arguments: [(0, 1), (1, 0)])
+    @Test("input-only and output-only devices are converted too", arguments: [(0, 1), (1, 0)])
     func oneSided(_ counts: (inputs: Int, outputs: Int)) throws {
         let rig = Rig(rate: 48_000)
         defer { rig.end() }

@@ -14,7 +14,7 @@ import Testing
     static let defaultHeadset = SessionRig.device("headset", form: .headset, isDefault: true)
     static func route(_ id: String) -> RouteChoice { RouteChoice(input: id, output: id) }
 
-    @Test("it opens the default devices, once")
+    @Test("activation opens the default devices once")
     func activation() {
         var rig = SessionRig([SessionRig.device("hdmi"), Self.defaultSpeakers])
         rig.run(10)
@@ -23,7 +23,7 @@ import Testing
         #expect(rig.interruptions.isEmpty)
     }
 
-    @Test("it is looked at ten times a second, and fifty times while something is under way")
+    @Test("a settled session is checked ten times a second, and a changing one fifty times")
     func looks() {
         var rig = SessionRig([Self.defaultSpeakers])
         rig.run(10)
@@ -48,7 +48,7 @@ import Testing
         #expect(!rig.state.isChanging(at: rig.now))
     }
 
-    @Test("a headset that becomes the default is moved to, and left when it goes, and moved to again")
+    @Test("a headset that becomes the default is used, left when it is removed, and used again")
     func headset() {
         var rig = SessionRig([Self.defaultSpeakers])
         rig.snapshot.devices = [Self.speakers, Self.defaultHeadset]
@@ -67,7 +67,7 @@ import Testing
         #expect(change.current.description == "the headset")
     }
 
-    @Test("a device that is gone is left within a tenth of a second, also before the system names another default")
+    @Test("a removed device is replaced within 150 ms, even before the system names a new default")
     func promptness() {
         var rig = SessionRig([SessionRig.device("hdmi"), Self.defaultHeadset])
         let gone = rig.now
@@ -84,7 +84,7 @@ import Testing
         #expect(rig.opened == [Self.route("headset"), Self.route("speakers")])
     }
 
-    @Test("a headset that arrives piece by piece is moved to once")
+    @Test("a headset that appears in several steps causes only one route change")
     func pieces() {
         var rig = SessionRig([Self.defaultSpeakers])
         var ear = SessionRig.device("headset-out", form: .headset, inputs: 0, isDefault: true)
@@ -99,7 +99,7 @@ import Testing
         #expect(rig.opened == [Self.route("speakers"), RouteChoice(input: "headset-in", output: "headset-out")])
     }
 
-    @Test("the device that was asked for is taken while it is there, the default while it is not")
+    @Test("a preferred device is used while it is available, and otherwise the default")
     func preferred() {
         var configuration = AudioSession.Configuration()
         configuration.preferredInput = "headset"
@@ -114,7 +114,7 @@ import Testing
         #expect(rig.reasons == [.activated, .oldDeviceUnavailable, .newDeviceAvailable])
     }
 
-    @Test("a sink's monitor is taken where it is named, and never else, though nothing else hears")
+    @Test("a sink's monitor is an input only if requested, even when there is no other input")
     func monitors() {
         let monitor = SessionRig.device("speakers.monitor", form: .monitor, outputs: 0)
         let sink = SessionRig.device("speakers", inputs: 0, isDefault: true)
@@ -128,7 +128,7 @@ import Testing
         #expect(rig.opened == [RouteChoice(input: "speakers.monitor", output: "speakers")])
     }
 
-    @Test("an override moves at once, and its end moves back")
+    @Test("an override changes the route at once, and removing it restores the route")
     func override() {
         var rig = SessionRig([Self.defaultSpeakers, Self.headset])
         var configuration = AudioSession.Configuration()
@@ -142,7 +142,7 @@ import Testing
         #expect(rig.reasons == [.activated, .override, .override])
     }
 
-    @Test("another default is followed, and named as such")
+    @Test("a changed default device is followed and reported as the reason")
     func defaultChanged() {
         var rig = SessionRig([Self.defaultSpeakers, Self.headset])
         rig.run(5)
@@ -151,7 +151,7 @@ import Testing
         #expect(rig.reasons == [.activated, .defaultChanged])
     }
 
-    @Test("a call moves on when headphones are pulled; a player pauses until it is told to go on")
+    @Test("removed headphones move a call to another device, but pause a player until it is resumed")
     func pulled() {
         let devices = [Self.speakers, Self.defaultHeadset]
         var rig = SessionRig(devices)
@@ -179,7 +179,7 @@ import Testing
         #expect(rig.reasons == [.activated, .oldDeviceUnavailable])
     }
 
-    @Test("a player that loses its loudspeakers moves on")
+    @Test("a player that loses its loudspeakers continues on another device")
     func speakersPulled() {
         var configuration = AudioSession.Configuration()
         configuration.category = .playback
@@ -189,7 +189,7 @@ import Testing
         #expect(rig.opened.last == RouteChoice(input: nil, output: "headset"))
     }
 
-    @Test("a server that ends interrupts until it is back", arguments: [false, true])
+    @Test("a lost server interrupts the session until it is back", arguments: [false, true])
     func server(isDeviceFirst: Bool) {
         var rig = SessionRig([Self.defaultSpeakers])
         if isDeviceFirst {
@@ -211,7 +211,7 @@ import Testing
         #expect(rig.endings.count == 1 && rig.endings[0] > 2.9 && rig.endings[0] < 3.7)
     }
 
-    @Test("without any device it waits for one")
+    @Test("a session without any device waits for one")
     func noDevice() {
         var rig = SessionRig([Self.defaultSpeakers])
         rig.snapshot.devices = []
@@ -223,7 +223,7 @@ import Testing
         #expect(rig.endings.count == 1)
     }
 
-    @Test("a device that disappears between listing and opening is passed over")
+    @Test("a device that disappears between listing and opening is skipped without an interruption")
     func goneAtOpening() {
         var rig = SessionRig([Self.defaultSpeakers])
         rig.openError = .deviceGone(name: "the headset")
@@ -238,7 +238,7 @@ import Testing
         #expect(rig.interruptions.isEmpty)
     }
 
-    @Test("a device that another program took is tried again")
+    @Test("a device taken by another program is retried until it opens")
     func taken() {
         var rig = SessionRig([Self.defaultSpeakers])
         rig.openError = .busy(device: "the speakers")
@@ -252,7 +252,7 @@ import Testing
     }
 
     @Test(
-        "a better device that another program has is passed over, and taken when it is free", arguments: [false, true])
+        "a better device that is busy is skipped, and used when it becomes free", arguments: [false, true])
     func betterIsTaken(isPreferred: Bool) {
         var configuration = AudioSession.Configuration()
         if isPreferred { configuration.preferredOutput = "headset" }
@@ -272,7 +272,7 @@ import Testing
         #expect(rig.endings.count == rig.interruptions.count)
     }
 
-    @Test("what comes back is for the direction that it was lost in, and no setting forgets it")
+    @Test("a returning device is used only in its previous direction, and a settings change keeps the route")
     func comebackOfOneSide() {
         var configuration = AudioSession.Configuration()
         configuration.preferredInput = "mic"
@@ -295,7 +295,7 @@ import Testing
         #expect(rig.opened == [Self.route("speakers"), Self.route("headset")])
     }
 
-    @Test("on JACK nobody's program is taken for a microphone or a loudspeaker")
+    @Test("on JACK, other programs are not used as microphones or loudspeakers")
     func programs() {
         var player = SessionRig.device("player")
         player.backend = .jack
@@ -303,7 +303,7 @@ import Testing
         #expect(RoutePolicy(configuration: AudioSession.Configuration()).choice(among: [player]) == nil)
     }
 
-    @Test("a microphone that goes while it is opened does not turn the sound to the loudspeaker")
+    @Test("a microphone that disappears during opening does not move the output to the loudspeaker")
     func microphoneGoneAtOpening() {
         let ear = SessionRig.device("ear", form: .headphones, inputs: 0, isDefault: true)
         let mouth = SessionRig.device("mouth", outputs: 0, isDefault: true)
@@ -317,7 +317,7 @@ import Testing
         #expect(rig.opened == [Self.route("speakers"), RouteChoice(input: "speakers", output: "ear")])
     }
 
-    @Test("a failed device is left at once for another, though the system still lists it")
+    @Test("a failed device is replaced at once, even if the system still lists it")
     func failedButListed() {
         var rig = SessionRig([Self.defaultHeadset, Self.speakers])
         rig.snapshot.failure = .deviceGone(name: "the headset")
@@ -326,7 +326,7 @@ import Testing
         #expect(rig.reasons.last == .oldDeviceUnavailable)
     }
 
-    @Test("a stall is an interruption that ends by itself, or by opening the device again", arguments: [2.0, 20])
+    @Test("a stall is an interruption that ends by itself or after the device is reopened", arguments: [2.0, 20])
     func stall(_ seconds: Double) {
         var rig = SessionRig([Self.defaultSpeakers])
         rig.isCalling = false
@@ -339,7 +339,7 @@ import Testing
         #expect(rig.isOpen)
     }
 
-    @Test("a client that has not started is no stall")
+    @Test("a client that has not started is not treated as stalled")
     func notStarted() {
         var rig = SessionRig([Self.defaultSpeakers])
         rig.snapshot.isStarted = false
@@ -348,7 +348,7 @@ import Testing
         #expect(rig.interruptions.isEmpty)
     }
 
-    @Test("sleep is told as one interruption, whether this program or the machine slept", arguments: [5.0, 90])
+    @Test("sleep is reported as one interruption, whether the process or the machine slept", arguments: [5.0, 90])
     func sleep(_ seconds: Double) {
         var rig = SessionRig([Self.defaultSpeakers])
         rig.now = rig.now.advanced(bySeconds: seconds)
@@ -361,7 +361,7 @@ import Testing
         #expect(rig.opened.count == 1)
     }
 
-    @Test("without a default that follows, a device goes back to what it was on, and to what is put on the head")
+    @Test("on ALSA, a headset is used whenever it is connected, but a new HDMI device is not")
     func comeback() {
         var rig = SessionRig(backend: .alsa, [SessionRig.device("builtin", isDefault: true)])
         rig.snapshot.devices.append(Self.headset)
@@ -379,7 +379,7 @@ import Testing
         #expect(rig.opened.last == Self.route("headset"))
     }
 
-    @Test("what is recorded needs an input, what is played an output; a call does with either")
+    @Test("recording needs an input, playback an output, and a call either of them")
     func categories() {
         let ear = SessionRig.device("ear", inputs: 0, isDefault: true)
         let mouth = SessionRig.device("mouth", outputs: 0, isDefault: true)
@@ -395,7 +395,7 @@ import Testing
         }
     }
 
-    @Test("random worlds leave it either open on what is there or interrupted", arguments: 0..<50)
+    @Test("random device changes leave the session either open on a route or interrupted", arguments: 0..<50)
     func randomWorlds(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let all = ["a", "b", "c"]

@@ -19,7 +19,7 @@ import Testing
             delay: try DelayMeasurement(sent: sent, heard: heard))
     }
 
-    @Test("One and two directions", arguments: [1, 2])
+    @Test("One or two directions are drawn with all their panels", arguments: [1, 2])
     func panels(count: Int) throws {
         let directions = try (0..<count).map { try direction(0.083 + 0.02 * Double($0), seed: UInt64($0 + 1)) }
         var picture = CallPicture(title: "A call", directions: directions)

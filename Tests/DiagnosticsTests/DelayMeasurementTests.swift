@@ -11,7 +11,7 @@ import Testing
     private let voice = Voice()
 
     @Test(
-        "A known delay is found to a few microseconds",
+        "A known delay is measured to within 15 µs",
         arguments: [
             (0.0, (16_000.0, 16_000.0)), (0.0761234, (16_000, 16_000)), (1.9, (16_000, 16_000)), (2.0, (8_000, 8_000)),
             (0.08333333, (48_000, 44_100)), (0.0, (8_000, 48_000)), (0.3, (16_000, 48_000)),
@@ -27,7 +27,7 @@ import Testing
         #expect(abs(result.driftMillisecondsPerMinute) < 0.5)
     }
 
-    @Test("The clock counts, not where the files begin", arguments: [-1.37, 0.25, 0.9001])
+    @Test("The delay is measured by the clock, not from the start of the files", arguments: [-1.37, 0.25, 0.9001])
     func clocks(later: Double) throws {
         // The listener's file begins `later` than the sender's; the sound itself takes 80 ms.
         let sent = voice.recorded(4, rate: 16_000, at: start)
@@ -49,7 +49,7 @@ import Testing
         #expect(result.confidence > (decibels > 10 ? 0.8 : 0.2))
     }
 
-    @Test("A drift is followed", arguments: [-300.0, -20, 100, 300])
+    @Test("Clock drift is measured", arguments: [-300.0, -20, 100, 300])
     func drift(partsPerMillion: Double) throws {
         let sent = voice.recorded(12, rate: 16_000, at: start)
         let heard = voice.recorded(12, rate: 16_000, at: start) { 0.08 + $0 * partsPerMillion * 1e-6 }

@@ -33,7 +33,9 @@ import Testing
         #expect(powers.filter { $0 > 0 }.count <= 4)
     }
 
-    @Test("Odd lengths", arguments: [0, 1, 2, 1023, 1024, 1025, 1279, 1280, 5001])
+    @Test(
+        "Any number of samples gives the expected number of columns",
+        arguments: [0, 1, 2, 1023, 1024, 1025, 1279, 1280, 5001])
     func lengths(count: Int) {
         let result = Spectrogram(samples: [Float](repeating: 0.5, count: count), sampleRate: 48_000)
         #expect(result.columnCount == (count == 0 ? 0 : max(1, (count - 1024) / 256 + 1)))
