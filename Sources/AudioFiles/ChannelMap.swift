@@ -14,7 +14,7 @@ package struct ChannelMap: Hashable, Sendable {
         var speakers = [CInt](repeating: 0, count: channelCount)
         let size = CInt(channelCount * MemoryLayout<CInt>.size)
         guard sf_command(file, CInt(SFC_GET_CHANNEL_MAP_INFO), &speakers, size) != 0,
-            !speakers.contains(CInt(SF_CHANNEL_MAP_INVALID.rawValue))
+            !speakers.contains(CInt(SF_CHANNEL_MAP_INVALID))
         else { return nil }
         self.speakers = speakers
     }
@@ -27,9 +27,9 @@ package struct ChannelMap: Hashable, Sendable {
         ]
         let sides = [SF_CHANNEL_MAP_SIDE_LEFT, SF_CHANNEL_MAP_SIDE_RIGHT]
         switch channelCount {
-        case 7: speakers = (front + [SF_CHANNEL_MAP_REAR_CENTER] + sides).map { CInt($0.rawValue) }
+        case 7: speakers = (front + [SF_CHANNEL_MAP_REAR_CENTER] + sides).map { CInt($0) }
         case 8:
-            speakers = (front + [SF_CHANNEL_MAP_REAR_LEFT, SF_CHANNEL_MAP_REAR_RIGHT] + sides).map { CInt($0.rawValue) }
+            speakers = (front + [SF_CHANNEL_MAP_REAR_LEFT, SF_CHANNEL_MAP_REAR_RIGHT] + sides).map { CInt($0) }
         default: return nil
         }
     }
