@@ -40,7 +40,7 @@ struct EarshotCommand: ParsableCommand {
     static func main() {
         // A closed standard input is replaced by /dev/null. Otherwise a socket could take its place and be read for keys.
         if fcntl(STDIN_FILENO, F_GETFD) < 0 { _ = open("/dev/null", O_RDONLY) }
-        var arguments = ArgumentList(Self.words)
+        var arguments = ArgumentList(Self.commandLine)
         let program = CommandInfo.program
         do {
             if let request = try arguments.helpRequest(in: program) { return try show(request.path, request.isShort) }
@@ -55,7 +55,7 @@ struct EarshotCommand: ParsableCommand {
     }
 
     /// The command line, with paths that are not UTF-8 as ``PathText``.
-    private static var words: [String] {
+    private static var commandLine: [String] {
         (1..<max(1, Int(CommandLine.argc))).compactMap { i in CommandLine.unsafeArgv[i].map { PathText.text($0) } }
     }
 

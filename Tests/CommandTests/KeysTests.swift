@@ -45,7 +45,7 @@ import Testing
         let terminal = try PseudoTerminal()
         let descriptor = open(terminal.path, O_RDWR | O_NOCTTY)
         defer { close(descriptor) }
-        var keys = Keys(descriptor)
+        var keys = KeyboardInput(descriptor)
         #expect(keys != nil && !terminal.isInLineMode)
         terminal.type("p\u{1B}[C")
         #expect(keys?.next(within: 1) == .character("p"))
@@ -60,6 +60,6 @@ import Testing
     @Test func `a file is not accepted as a terminal`() throws {
         let descriptor = open("/dev/null", O_RDONLY)
         defer { close(descriptor) }
-        #expect(Keys(descriptor) == nil)
+        #expect(KeyboardInput(descriptor) == nil)
     }
 }

@@ -56,7 +56,7 @@ extension CallReport.Peer {
 
 extension CallConfiguration {
     /// The codec as text: `opus 48 kHz mono, 10 ms a packet`.
-    var words: String {
+    var summary: String {
         let kilohertz = streamRate / 1000
         let rate = kilohertz == kilohertz.rounded() ? String(Int(kilohertz)) : String(kilohertz)
         let packet = Double(framesPerPacket) / streamRate * 1e3

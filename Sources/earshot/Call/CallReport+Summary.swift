@@ -23,7 +23,8 @@ extension CallReport.Peer {
         lines.append(
             String(
                 format: "    buffer %.1f ms, target %.1f ms (dial \(delay.dial))", delay.depthMs, delay.targetDepthMs)
-                + (forecast.map { "; predicted glitches per minute: \($0.words(around: delay.targetDepthMs))" } ?? ""))
+                + (forecast.map { "; predicted glitches per minute: \($0.summary(around: delay.targetDepthMs))" } ?? "")
+        )
         return lines
     }
 }

@@ -27,7 +27,7 @@ struct DeviceWatch {
     }
 
     func run() throws {
-        let keys = Terminal.isInteractive && !isJSON ? Keys() : nil
+        let keys = Terminal.isInteractive && !isJSON ? KeyboardInput() : nil
         let inbox = Inbox()
         // Listening begins before the first list, so that no change is missed. Changes that the list contains are not printed.
         let listeners = systems.map { system in

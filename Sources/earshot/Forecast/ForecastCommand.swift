@@ -73,7 +73,7 @@ struct ForecastCommand: ExampledCommand {
 
     /// Joins the room as a silent guest.
     private func enter() throws -> ForecastRunner {
-        let keys = Terminal.isInteractive ? Keys() : nil
+        let keys = Terminal.isInteractive ? KeyboardInput() : nil
         var entrance = entrance
         entrance.purpose = entrance.purpose ?? "to measure the way, without sound"
         var options = try CallOptions.parse(["--device", "simulated"])

@@ -111,7 +111,7 @@ extension ForecastReport.Peer {
                     + String(format: "%.0f s, ", seconds) + lost,
                 way + "; the buffer adds:",
             ]
-            + table.split(separator: "\n").map { "    " + $0 } + ["predicted glitches per minute: \(forecast.words)"]
+            + table.split(separator: "\n").map { "    " + $0 } + ["predicted glitches per minute: \(forecast.summary)"]
         return lines.joined(separator: "\n") + "\n"
     }
 }

@@ -14,7 +14,7 @@ final class ForecastRunner {
     private let dials: [LatencyProfile]
     /// The room as the user typed it; the room's name if the user chose from a list.
     private let room: String
-    private let keys: Keys?
+    private let keys: KeyboardInput?
     private var hasQuit = false
     private var latest: [MemberID: (participant: Participant, statistics: CallStatistics)] = [:]
     private let began = HostTime.now()
@@ -26,7 +26,7 @@ final class ForecastRunner {
 
     private var call: LiveCall { presenter.call }
 
-    init(_ presenter: RoomPresenter, seconds: Double, dials: [LatencyProfile], room: String, keys: Keys?) {
+    init(_ presenter: RoomPresenter, seconds: Double, dials: [LatencyProfile], room: String, keys: KeyboardInput?) {
         self.presenter = presenter
         self.keys = keys
         (self.seconds, self.dials, self.room) = (seconds, dials, room)

@@ -71,21 +71,21 @@ extension LinkForecast.Row {
 
 extension LinkForecast {
     /// Returns the predicted glitch rates of depths as text: `0.3 at 8 ms, 0.01 at 12 ms`.
-    private static func words(_ rows: [Row]) -> String {
+    private static func summary(_ rows: [Row]) -> String {
         rows.map { "\($0.rate) at \($0.depthWords)" }.joined(separator: ", ")
     }
 
     /// Returns as text the predicted glitch rates of four known depths: the last one up to `depthMs`, one before and two after.
-    func words(around depthMs: Double) -> String {
+    func summary(around depthMs: Double) -> String {
         let ownIndex = depths.lastIndex { $0.depthMs <= depthMs } ?? 0
-        return Self.words(Array(depths[max(0, ownIndex - 1)...min(depths.count - 1, ownIndex + 2)]))
+        return Self.summary(Array(depths[max(0, ownIndex - 1)...min(depths.count - 1, ownIndex + 2)]))
     }
 
     /// The predicted glitch rates as text, for at most eight depths: from the last depth with more than 300 glitches per minute
     /// to the first depth whose rate is only an upper bound.
-    var words: String {
+    var summary: String {
         let hopelessIndex = depths.lastIndex { $0.glitchesPerMinute > 300 } ?? 0
         let boundIndex = depths[hopelessIndex...].firstIndex { $0.basis == .fewerThan } ?? depths.count - 1
-        return Self.words(Array(depths[hopelessIndex...boundIndex].prefix(8)))
+        return Self.summary(Array(depths[hopelessIndex...boundIndex].prefix(8)))
     }
 }

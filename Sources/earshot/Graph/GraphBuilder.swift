@@ -153,7 +153,7 @@ struct GraphBuilder {
                 file: file.path, place: player.place,
                 problem: opened.frameCount == 0
                     ? "\(path) contains no audio; use another file"
-                    : "skip = \(GraphFields.words(player.skip)) skips all of \(path), which is \(String(format: "%.2f", fileSeconds)) s long"
+                    : "skip = \(GraphFields.text(player.skip)) skips all of \(path), which is \(String(format: "%.2f", fileSeconds)) s long"
             )
         }
         try newNode.scheduleFile(

@@ -71,7 +71,7 @@ struct GraphFields {
         guard let number = Self.number(value) else { throw mismatch(key, "a number", value) }
         guard range.contains(number) else {
             throw error(
-                "'\(key)' is \(Self.words(number)); supported: \(Self.words(range.lowerBound)) to \(Self.words(range.upperBound))"
+                "'\(key)' is \(Self.text(number)); supported: \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound))"
                     + (unit.isEmpty ? "" : " \(unit)"), at: value.place)
         }
         return number
@@ -122,7 +122,7 @@ struct GraphFields {
     private static func shown(_ value: TOMLValue) -> String { number(value).map(words) ?? value.kind }
 
     /// Returns a number without a needless fraction.
-    static func words(_ number: Double) -> String {
+    static func text(_ number: Double) -> String {
         Int(exactly: number).map(String.init) ?? "\(Float(number))"
     }
 }
@@ -151,7 +151,7 @@ extension GraphFields {
             let isWhole = number == number.rounded()
             guard parameter.range.contains(Float(number)), parameter.unit.isContinuous || isWhole else {
                 throw error(
-                    "\(subject) is \(Self.words(number)); supported: \(ParameterFormatting.range(parameter))"
+                    "\(subject) is \(Self.text(number)); supported: \(ParameterFormatting.range(parameter))"
                         + (parameter.unit.isContinuous || isWhole ? "" : ", whole numbers"),
                     at: value.place)
             }

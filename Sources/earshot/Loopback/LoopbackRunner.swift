@@ -28,7 +28,7 @@ final class LoopbackRunner {
             throw error
         }
         if command.measure == nil || command.duration != nil, let warning = card.warning { Terminal.warn(warning) }
-        let keys = Terminal.isInteractive ? Keys() : nil
+        let keys = Terminal.isInteractive ? KeyboardInput() : nil
         if keys != nil { Terminal.say(CommonKeys.hint) }
         let ending = watch(since: began, keys)
         Terminal.live("")
@@ -53,7 +53,7 @@ final class LoopbackRunner {
         }
     }
 
-    private func watch(since began: HostTime, _ keys: Keys?) -> EndReason {
+    private func watch(since began: HostTime, _ keys: KeyboardInput?) -> EndReason {
         let events = card.session.presentEvents()
         defer { events.cancel() }
         var probing = command.measure.map { LoopbackProbing(count: $0, now: began) }

@@ -46,7 +46,7 @@ struct MonitorReport: Codable, CommandReport {
     /// Returns the report as three or four lines of text.
     func summary(_ ending: EndReason) -> String {
         var text =
-            "Monitor ended after \(Int(seconds)) s\(ending.bracketed()).\n" + delay.words
+            "Monitor ended after \(Int(seconds)) s\(ending.bracketed()).\n" + delay.summary
             + String(
                 format: "\n%d xruns, %d frames skipped, callback p99 %.0f µs", callback.xruns, callback.skippedFrames,
                 callback.p99Microseconds)
@@ -58,7 +58,7 @@ struct MonitorReport: Codable, CommandReport {
 }
 
 extension MonitorReport.Delay {
-    var words: String {
+    var summary: String {
         String(
             format: "Delay: %.1f ms mouth to ear (input %.1f, output %.1f, effects %.1f)", totalMs, inputMs, outputMs,
             effectsMs)

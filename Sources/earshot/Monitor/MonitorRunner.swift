@@ -25,7 +25,7 @@ final class MonitorRunner {
             card.close()
             throw error
         }
-        let keys = Terminal.isInteractive ? Keys() : nil
+        let keys = Terminal.isInteractive ? KeyboardInput() : nil
         presentStart()
         if keys != nil { Terminal.say(CommonKeys.hint) }
         let ending = watch(since: began, keys)
@@ -44,13 +44,13 @@ final class MonitorRunner {
         if !card.effects.isEmpty {
             Terminal.say("Effects: \(card.effects.map(\.unit.name).joined(separator: ", "))")
         }
-        Terminal.say(card.delay.words)
+        Terminal.say(card.delay.summary)
         if let path = command.record { Terminal.say("Recording: \(path)") }
         if let warning = card.session.currentRoute.feedbackWarning { Terminal.warn(warning) }
         for warning in command.card.mapWarnings(card.session.currentRoute) { Terminal.warn(warning) }
     }
 
-    private func watch(since began: HostTime, _ keys: Keys?) -> EndReason {
+    private func watch(since began: HostTime, _ keys: KeyboardInput?) -> EndReason {
         let events = card.session.presentEvents(warning: \.feedbackWarning)
         defer { events.cancel() }
         var status = StatusLine()

@@ -16,7 +16,7 @@ final class PlayRunner {
     private let command: PlayCommand
     private let sources: PlaySources
     private let seed: UInt64?
-    private let keys: Keys?
+    private let keys: KeyboardInput?
     private let card: PlayCard
     private let queue: PlayQueue
     private let player: AudioPlayer
@@ -36,7 +36,7 @@ final class PlayRunner {
         for failure in failures { Terminal.error(failure.line) }
         if sources.entries.count == refusals.count, let failure = failures.first { throw ExitCodes.failed(failure) }
         seed = command.shuffle ? command.seed ?? UInt64.random(in: 0...0xFFFF_FFFF) : nil
-        keys = Terminal.isInteractive ? Keys() ?? Keys(open("/dev/tty", O_RDWR | O_CLOEXEC)) : nil
+        keys = Terminal.isInteractive ? KeyboardInput() ?? KeyboardInput(open("/dev/tty", O_RDWR | O_CLOEXEC)) : nil
         card = try PlayCard(command, hasKeys: keys != nil)
         player = card.player
         queue = PlayQueue(sources, command, seed: seed, player: player)
@@ -162,7 +162,7 @@ final class PlayRunner {
         return wantsEnd || isOver ? .finished : nil
     }
 
-    // MARK: Keys
+    // MARK: KeyboardInput
 
     /// Executes the action of a key.
     /// - Returns: false if the user quits.

@@ -115,7 +115,7 @@ struct ProcessVoiceCommand: ExampledCommand {
             if json {
                 try Terminal.output(report.json())
             } else {
-                try Terminal.output(report.words)
+                try Terminal.output(report.summary)
             }
             if report.ended == "interrupted" { throw ExitCode(Interrupt.exitStatus) }
         }

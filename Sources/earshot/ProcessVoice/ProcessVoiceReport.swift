@@ -31,7 +31,7 @@ struct ProcessVoiceReport: Codable {
     /// The finding for which a call would stop voice processing; nil if there is none.
     var finding: String?
 
-    var words: String {
+    var summary: String {
         func line(_ name: String, _ text: String) -> String {
             name + String(repeating: " ", count: max(1, 16 - name.count)) + text + "\n"
         }

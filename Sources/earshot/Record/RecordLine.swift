@@ -32,7 +32,7 @@ struct RecordLine {
     }
 
     /// The status line without the sign for the state at its beginning.
-    var words: String {
+    var summary: String {
         let time = Self.clock(elapsed) + (duration.map { "/" + Self.clock($0) } ?? "")
         let level = peak > 0 ? String(format: "%5.1f dB", max(-99.9, 20 * log10(Double(peak)))) : " -inf dB"
         var line = "\(time)  \(StatusLine.meter(peak)) \(level)  \(FileFormatting.size(bytes))"

@@ -25,7 +25,7 @@ final class RecordRunner {
     }
 
     func run() throws {
-        let keys = Keys()
+        let keys = KeyboardInput()
         do {
             try card.start(standby: command.standby)
         } catch {
@@ -48,7 +48,7 @@ final class RecordRunner {
         try ending.throwUnlessSuccessful(endsByInterrupt: true)
     }
 
-    private static let hint = "Keys: p or space pause, s status, ? help, q stop"
+    private static let hint = "KeyboardInput: p or space pause, s status, ? help, q stop"
 
     private func presentStart(hasKeys: Bool) {
         Terminal.say(card.summary)
@@ -71,7 +71,7 @@ final class RecordRunner {
         }
     }
 
-    private func watch(_ keys: Keys?) -> EndReason {
+    private func watch(_ keys: KeyboardInput?) -> EndReason {
         let news = card.session.presentEvents()
         defer { news.cancel() }
         var microphone = MicrophoneCheck(sampleRate: 1_000)
@@ -148,7 +148,7 @@ final class RecordRunner {
         line.lost = recorder.lostFrameCount
         line.part = command.split == nil ? nil : recorder.files.first.map { $0.paths.count + plan.firstPart - 1 }
         line.interruption = card.session.interruption.map { "\($0.kind)" }
-        StatusLine.show(plain: line.words, live: line.text(hasColour: Terminal.hasColour))
+        StatusLine.show(plain: line.summary, live: line.text(hasColour: Terminal.hasColour))
     }
 
     /// Writes the tags to all recorded files that can store tags. Returns the errors by path.

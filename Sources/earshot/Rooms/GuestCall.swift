@@ -21,7 +21,7 @@ struct GuestCall {
     ///   - isSilent: true to send nothing, to print nothing about sound, and to admit known guests only.
     init(
         _ entrance: JoinOptions, to room: String?, as own: RoomOptions, port: UInt16?, address: IPAddress? = nil,
-        _ options: CallOptions, keys: Keys?, isSilent: Bool = false
+        _ options: CallOptions, keys: KeyboardInput?, isSilent: Bool = false
     ) throws {
         let (found, pin) = try entrance.locate(room, own, keys)
         card = try SoundCard(options)

@@ -61,7 +61,7 @@ struct HostCommand: ExampledCommand {
         try Failure.reporting {
             Interrupt.watch()
             try CallOptions.checkFolder(call.receive)
-            let keys = Terminal.isInteractive ? Keys() : nil
+            let keys = Terminal.isInteractive ? KeyboardInput() : nil
             let pin = try own.readPIN(keys)
             let card = try SoundCard(call)
             let live: LiveCall
@@ -87,7 +87,7 @@ struct HostCommand: ExampledCommand {
         }
     }
 
-    private func makeCall(_ card: SoundCard, _ keys: Keys?) throws -> LiveCall {
+    private func makeCall(_ card: SoundCard, _ keys: KeyboardInput?) throws -> LiveCall {
         let media = try call.makeCall(card)
         var session = NearbySession.Configuration(name: own.ownName, store: own.store)
         session.port = port
@@ -100,7 +100,7 @@ struct HostCommand: ExampledCommand {
     }
 
     /// Prints how others join, and who is admitted.
-    private func introduce(_ live: LiveCall, _ opening: RoomOpening, keys: Keys?) {
+    private func introduce(_ live: LiveCall, _ opening: RoomOpening, keys: KeyboardInput?) {
         let lines = RoomIntroduction.lines(
             of: opening.name, live, own: own.ownName, hasPIN: opening.pin != nil, at: address.flatMap { IPAddress($0) },
             command: "join")

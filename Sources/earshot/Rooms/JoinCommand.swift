@@ -60,7 +60,7 @@ struct JoinCommand: ExampledCommand {
             Interrupt.watch()
             if list { return try showList() }
             try CallOptions.checkFolder(call.receive)
-            let keys = Terminal.isInteractive ? Keys() : nil
+            let keys = Terminal.isInteractive ? KeyboardInput() : nil
             let guest = try GuestCall(
                 entrance, to: room, as: own, port: port, address: address.flatMap { IPAddress($0) }, call, keys: keys)
             if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: false)) }

@@ -25,7 +25,9 @@ struct JoinOptions: ParsableArguments {
     }
 
     /// Finds the room. Asks for the PIN if the room needs one, none was given, and the user can answer on a terminal.
-    func locate(_ room: String?, _ own: RoomOptions, _ keys: Keys?) throws -> (found: RoomSearch.Found, pin: PIN?) {
+    func locate(_ room: String?, _ own: RoomOptions, _ keys: KeyboardInput?) throws -> (
+        found: RoomSearch.Found, pin: PIN?
+    ) {
         let pin = try own.readPIN(keys)
         let found = try find(room, keys)
         guard found.needsPIN, pin == nil, let keys else { return (found, pin) }
@@ -33,7 +35,7 @@ struct JoinOptions: ParsableArguments {
     }
 
     /// Finds the room that `room` names; lets the user choose from a list if `room` is nil.
-    private func find(_ room: String?, _ keys: Keys?) throws -> RoomSearch.Found {
+    private func find(_ room: String?, _ keys: KeyboardInput?) throws -> RoomSearch.Found {
         let search = RoomSearch(keys: keys, timeout: timeout ?? 10, isLimited: timeout != nil)
         guard let room else {
             if keys != nil { Terminal.say("Rooms on this network. Press a number to join one, q to quit.") }
@@ -54,7 +56,7 @@ struct JoinOptions: ParsableArguments {
 
     /// Asks the host to admit the local participant, and waits for the decision. Asks the user for a PIN if the host wants one.
     func enter(
-        _ found: RoomSearch.Found, _ pin: PIN?, _ own: RoomOptions, _ presenter: RoomPresenter, _ keys: Keys?
+        _ found: RoomSearch.Found, _ pin: PIN?, _ own: RoomOptions, _ presenter: RoomPresenter, _ keys: KeyboardInput?
     ) throws {
         let call = presenter.call
         let input = RoomInput(call, keys: keys)
@@ -73,7 +75,9 @@ struct JoinOptions: ParsableArguments {
         }
     }
 
-    private func readPIN(_ request: LiveCallSnapshot.PINRequest, _ own: RoomOptions, _ keys: Keys?) throws -> PIN {
+    private func readPIN(_ request: LiveCallSnapshot.PINRequest, _ own: RoomOptions, _ keys: KeyboardInput?) throws
+        -> PIN
+    {
         switch request {
         case .missing:
             guard let keys else { throw Failure(RoomEnding.refused(.pinNeeded)) }
@@ -94,7 +98,7 @@ struct JoinOptions: ParsableArguments {
         _ room: String?, _ own: RoomOptions, _ configuration: LiveCall.Configuration,
         answers: RoomPresenter.Answers, isChat: Bool
     ) throws -> RoomPresenter {
-        let keys = Terminal.isInteractive ? Keys() : nil
+        let keys = Terminal.isInteractive ? KeyboardInput() : nil
         let (found, pin) = try locate(room, own, keys)
         var session = NearbySession.Configuration(name: own.ownName, store: own.store)
         session.takesAnyPort = true

@@ -9,7 +9,7 @@ import Foundation
 /// Members are for the command's thread only.
 final class RoomInput {
     let call: LiveCall
-    private let keys: Keys?
+    private let keys: KeyboardInput?
     private var bindings = RoomKeyBindings()
     /// Returns the sentences that the key `s` prints.
     var status: (() -> String)?
@@ -17,7 +17,7 @@ final class RoomInput {
     var didPerform: ((LiveCallCommand) -> Void)?
 
     /// - Parameter keys: the terminal's keys; nil without a terminal.
-    init(_ call: LiveCall, keys: Keys?) {
+    init(_ call: LiveCall, keys: KeyboardInput?) {
         self.call = call
         self.keys = keys
     }

@@ -41,7 +41,7 @@ struct RoomNumbers {
 
 extension NearbyRoom {
     /// The room in one line of text, to print after its number.
-    var words: String {
+    var summary: String {
         var parts = [name, "host \(hostName)"]
         if announcement.memberCount > 0 {
             parts.append("\(announcement.memberCount) participant\(announcement.memberCount == 1 ? "" : "s")")

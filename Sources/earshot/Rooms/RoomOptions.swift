@@ -51,7 +51,7 @@ struct RoomOptions: ParsableArguments {
     }
 
     /// Returns the PIN of `--pin`; nil without this option. For `-`, asks for the PIN or reads it from standard input.
-    func readPIN(_ keys: Keys?) throws -> PIN? {
+    func readPIN(_ keys: KeyboardInput?) throws -> PIN? {
         guard let pin else { return nil }
         if pin != "-" { return try PIN(pin) }
         if let keys { return try PINPrompt.read(keys, "PIN of the room") }
@@ -70,7 +70,7 @@ struct RoomOptions: ParsableArguments {
 /// Asks for a PIN on the terminal, and shows a dot for each character.
 enum PINPrompt {
     /// Reads a PIN. Escape and Ctrl-C cancel.
-    static func read(_ keys: Keys, _ what: String) throws -> PIN {
+    static func read(_ keys: KeyboardInput, _ what: String) throws -> PIN {
         var text = ""
         defer { Terminal.live("") }
         while true {

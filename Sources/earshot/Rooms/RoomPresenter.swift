@@ -183,8 +183,8 @@ final class RoomPresenter {
         case .keys:
             Terminal.say(
                 requests.count > 1
-                    ? "Keys: 1 to \(min(9, requests.count)) choose (\(requests.prefix(9).numbered)), then y admit, n decline, b block"
-                    : "Keys: y admit, n decline, b block")
+                    ? "KeyboardInput: 1 to \(min(9, requests.count)) choose (\(requests.prefix(9).numbered)), then y admit, n decline, b block"
+                    : "KeyboardInput: y admit, n decline, b block")
         case .lines:
             Terminal.say(
                 requests.count > 1
@@ -227,7 +227,7 @@ final class RoomPresenter {
     private func presentMedia(_ event: LiveCallEvent.Kind) {
         switch event {
         case .callBegan(let participant, let format):
-            if card != nil { Terminal.say("In a call with \(participant.name): \(format.words)") }
+            if card != nil { Terminal.say("In a call with \(participant.name): \(format.summary)") }
         case .transportFailed(let participant, let error):
             Terminal.warn("No sound to or from \(participant.name): \(ErrorText.text(error))")
         case .negotiationFailed(let participant, let error):

@@ -8,7 +8,7 @@ import Foundation
 
 /// Finds a room by its name, or lets the user choose a visible one.
 struct RoomSearch {
-    let keys: Keys?
+    let keys: KeyboardInput?
     /// The maximum seconds to search for a room.
     let timeout: Double
     /// True if a search without a name also ends after ``timeout``, while no room is visible.
@@ -131,7 +131,7 @@ struct RoomSearch {
             for change in numbers.take(filter(snapshot.rooms)) { Terminal.say(Self.line(change)) }
             let count = numbers.rooms.count
             let state = count == 0 ? "Searching for rooms" : count == 1 ? "1 room" : "\(count) rooms"
-            Terminal.live("\(state). Keys: number join, q quit\(typedNumber > 0 ? ": \(typedNumber)" : "")")
+            Terminal.live("\(state). KeyboardInput: number join, q quit\(typedNumber > 0 ? ": \(typedNumber)" : "")")
             switch keys.next(within: 0.05) {
             case .character("q"), .character("Q"):
                 Terminal.live("")
@@ -152,9 +152,9 @@ struct RoomSearch {
 
     private static func line(_ change: RoomNumbers.Change) -> String {
         switch change {
-        case .came(let number, let room): "\(number)  \(room.words)"
+        case .came(let number, let room): "\(number)  \(room.summary)"
         case .went(let number, let room): "\(number)  \(room.name): closed"
-        case .changed(let number, let room): "\(number)  \(room.words)"
+        case .changed(let number, let room): "\(number)  \(room.summary)"
         }
     }
 

@@ -8,7 +8,7 @@ import Synchronization
 /// Ctrl-C, Ctrl-Z and Ctrl-\ keep their meaning. The terminal's mode is restored while the program is stopped (Ctrl-Z), and at
 /// any end except `kill -9`. In the background no keys are read; reading continues in the foreground. One instance at a time, for
 /// one thread.
-final class Keys {
+final class KeyboardInput {
     private let descriptor: CInt
     private var parser = KeyParser()
     private var isOpen = true
@@ -130,7 +130,7 @@ enum TerminalMode {
             pthread_sigmask(SIG_UNBLOCK, &stopSignal, &previousMask)  // the program stops in this call
             pthread_sigmask(SIG_SETMASK, &previousMask, nil)
             sigaction(number, &stopAction, nil)
-            errno = savedErrno  // Keys.next() then changes the terminal's mode again
+            errno = savedErrno  // KeyboardInput.next() then changes the terminal's mode again
         }
         var currentAction = sigaction()
         sigaction(SIGTSTP, nil, &currentAction)
