@@ -119,7 +119,7 @@ struct GraphFields {
         }
     }
 
-    private static func shown(_ value: TOMLValue) -> String { number(value).map(words) ?? value.kind }
+    private static func shown(_ value: TOMLValue) -> String { number(value).map(text) ?? value.kind }
 
     /// Returns a number without a needless fraction.
     static func text(_ number: Double) -> String {

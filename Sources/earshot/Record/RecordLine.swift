@@ -28,7 +28,7 @@ struct RecordLine {
             case .paused: ("‖", 33)
             case .standby: ("○", 33)
             }
-        return (hasColour ? "\u{1B}[\(colour)m\(sign)\u{1B}[0m" : sign) + " " + words
+        return (hasColour ? "\u{1B}[\(colour)m\(sign)\u{1B}[0m" : sign) + " " + summary
     }
 
     /// The status line without the sign for the state at its beginning.
