@@ -152,7 +152,7 @@ import Testing
     @Test func `keys on a terminal list the devices again and end the watch`() throws {
         let terminal = try PseudoTerminal()
         let program = try Earshot.start(["devices", "--device", "simulated", "--watch"], terminal: terminal)
-        #expect(program.says("Watching. KeyboardInput: s status, ? help, q quit"), "\(program.errors)")
+        #expect(program.says("Watching. Keys: s status, ? help, q quit"), "\(program.errors)")
         let list = program.output
         terminal.type("?s")
         #expect(program.says("s  status"), "\(program.errors)")

@@ -267,7 +267,7 @@ import Testing
         let program = try Recorded.start(
             [scratch("take.wav")], hears: scratch("played.wav"), terminal: terminal)
         #expect(
-            program.says("KeyboardInput: p or space pause") && terminal.waits(forLineMode: false), "\(terminal.text)")
+            program.says("Keys: p or space pause") && terminal.waits(forLineMode: false), "\(terminal.text)")
         #expect(Recorded.grows(scratch("take.wav"), to: 48_000))
         terminal.type("p")
         #expect(program.says("paused"), "\(terminal.text)")

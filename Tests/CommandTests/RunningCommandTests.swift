@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: commands) func `q quits and the question mark key lists the keys`(command: [String]) throws {
         let terminal = try PseudoTerminal()
         let program = try start(command, [], terminal)
-        try #require(program.says("KeyboardInput: ") && terminal.waits(forLineMode: false), "\(terminal.text)")
+        try #require(program.says("Keys: ") && terminal.waits(forLineMode: false), "\(terminal.text)")
         #expect(eventually { terminal.text.contains("\u{1B}[J") }, "\(terminal.text)")
         let before = terminal.text.count
         terminal.type("?")
@@ -42,7 +42,7 @@ import Testing
     ) throws {
         let terminal = try PseudoTerminal()
         let program = try start(command, ["--plain"], terminal)
-        try #require(program.says("KeyboardInput: ") && terminal.waits(forLineMode: false), "\(terminal.text)")
+        try #require(program.says("Keys: ") && terminal.waits(forLineMode: false), "\(terminal.text)")
         usleep(1_000_000)
         let before = terminal.text
         terminal.type("s")

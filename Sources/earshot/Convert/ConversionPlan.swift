@@ -52,7 +52,7 @@ struct ConversionPlan {
             if let other = makers[destination] {
                 refusals.append(
                     Failure(
-                        "\(source.name) was not converted: \(path) is made of \(other). Convert it separately, and name its output.",
+                        "\(source.name) was not converted: \(path) is made from \(other). Convert it separately, and name its output.",
                         status: Failure.cannotCreate))
                 continue
             }

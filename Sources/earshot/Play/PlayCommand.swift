@@ -8,7 +8,7 @@ struct PlayCommand: ExampledCommand {
         commandName: "play", abstract: "Play audio files, folders, streams and playlists.",
         discussion: """
             Files follow each other without a gap. A file that cannot be played is reported and skipped. A stream that stops is reconnected.
-            KeyboardInput: space pause, left and right 5 s, up and down 60 s, n next, p previous, + and - volume, ? help, q quit.
+            Keys: space pause, left and right 5 s, up and down 60 s, n next, p previous, + and - volume, ? help, q quit.
             """)
 
     static let examples = [

@@ -12,7 +12,7 @@ enum PlayKeys {
         case volume(Double)
     }
 
-    static let hint = "KeyboardInput: space pause, ← → seek, n p skip, + - volume, s status, ? help, q quit"
+    static let hint = "Keys: space pause, ← → seek, n p skip, + - volume, s status, ? help, q quit"
     static let help = """
         space  pause or resume        n  next
         ← →    5 s back or on         p  beginning, then previous

@@ -162,7 +162,7 @@ final class PlayRunner {
         return wantsEnd || isOver ? .finished : nil
     }
 
-    // MARK: KeyboardInput
+    // MARK: Keys
 
     /// Executes the action of a key.
     /// - Returns: false if the user quits.

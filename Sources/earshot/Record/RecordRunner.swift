@@ -48,7 +48,7 @@ final class RecordRunner {
         try ending.throwUnlessSuccessful(endsByInterrupt: true)
     }
 
-    private static let hint = "KeyboardInput: p or space pause, s status, ? help, q stop"
+    private static let hint = "Keys: p or space pause, s status, ? help, q stop"
 
     private func presentStart(hasKeys: Bool) {
         Terminal.say(card.summary)

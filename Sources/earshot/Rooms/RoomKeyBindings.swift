@@ -23,8 +23,8 @@ struct RoomKeyBindings {
 
     static func hint(isHost: Bool) -> String {
         isHost
-            ? "KeyboardInput: y admit, n decline, b block, r remove, m mute, s status, ? help, q leave"
-            : "KeyboardInput: m mute, s status, ? help, q leave"
+            ? "Keys: y admit, n decline, b block, r remove, m mute, s status, ? help, q leave"
+            : "Keys: m mute, s status, ? help, q leave"
     }
 
     static func help(isHost: Bool) -> String {

@@ -183,8 +183,8 @@ final class RoomPresenter {
         case .keys:
             Terminal.say(
                 requests.count > 1
-                    ? "KeyboardInput: 1 to \(min(9, requests.count)) choose (\(requests.prefix(9).numbered)), then y admit, n decline, b block"
-                    : "KeyboardInput: y admit, n decline, b block")
+                    ? "Keys: 1 to \(min(9, requests.count)) choose (\(requests.prefix(9).numbered)), then y admit, n decline, b block"
+                    : "Keys: y admit, n decline, b block")
         case .lines:
             Terminal.say(
                 requests.count > 1

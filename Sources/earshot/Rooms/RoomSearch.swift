@@ -131,7 +131,7 @@ struct RoomSearch {
             for change in numbers.take(filter(snapshot.rooms)) { Terminal.say(Self.line(change)) }
             let count = numbers.rooms.count
             let state = count == 0 ? "Searching for rooms" : count == 1 ? "1 room" : "\(count) rooms"
-            Terminal.live("\(state). KeyboardInput: number join, q quit\(typedNumber > 0 ? ": \(typedNumber)" : "")")
+            Terminal.live("\(state). Keys: number join, q quit\(typedNumber > 0 ? ": \(typedNumber)" : "")")
             switch keys.next(within: 0.05) {
             case .character("q"), .character("Q"):
                 Terminal.live("")

@@ -6,7 +6,7 @@ enum CommonKeys {
         case quit, help, status
     }
 
-    static let hint = "KeyboardInput: s status, ? help, q quit"
+    static let hint = "Keys: s status, ? help, q quit"
     static let help = """
         s  status     ?  this help     q  quit
         """
