@@ -45,7 +45,7 @@ struct AudioRingMemory: @unchecked Sendable {  // each field has one writing thr
     struct Offer: ~Copyable {
         @usableFromInline let accepted = Atomic<Int>(0)  // frames stored since the start
         @usableFromInline let rejected = Atomic<Int>(0)  // frames not stored since the start
-        @usableFromInline let rejectedBefore = Atomic<Int>(0)  // frames not stored before the newest stored one
+        @usableFromInline let rejectedBefore = Atomic<Int>(0)  // frames rejected before the newest stored one
     }
     /// The values that the reading thread stores and both threads load.
     @usableFromInline
@@ -94,7 +94,6 @@ struct AudioRingMemory: @unchecked Sendable {  // each field has one writing thr
 
 // Copies blocks that wrap around the end of the memory. Not inlined, so that the code for all other blocks stays fast.
 extension AudioRingMemory {
-    /// Copies frames of `channels`, from frame `offset` on, into the ring's memory from index `at` on.
     @_noLocks @inline(never) @usableFromInline
     func copyInWrapped(_ channels: Channels, frameCount: Int, offset: Int, at: Int) {
         let countToEnd = capacity &- at
@@ -106,7 +105,6 @@ extension AudioRingMemory {
         }
     }
 
-    /// Copies frames of the ring's memory, from index `at` on, into `channels` from frame `offset` on.
     @_noLocks @inline(never) @usableFromInline
     func copyOutWrapped(_ channels: Channels, frameCount: Int, offset: Int, at: Int) {
         let countToEnd = capacity &- at
@@ -181,7 +179,7 @@ extension AudioRing {
             memory.offer.pointee.rejected.store(rejected &+ frameCount, ordering: .releasing)
         }
 
-        /// The number of stored frames that are neither read nor discarded yet; the reader may lower it at any moment.
+        /// The stored frames that are neither read nor discarded yet; the reader may lower the number at any moment.
         @inlinable
         public var heldFrames: Int {
             @_noLocks get {
@@ -190,7 +188,7 @@ extension AudioRing {
             }
         }
 
-        /// True if as many frames are stored as the reader awaits, so that the reader must be woken. Check this after each write:
+        /// True if the frames that the reader awaits are stored, so that the reader must be woken. Check this after each write:
         /// either this check or the reader's own check of ``Reader/heldFrames`` sees the frames.
         @inlinable
         package var hasAwaited: Bool {
@@ -275,13 +273,13 @@ extension AudioRing {
             memory.take.pointee.awaited.store(frameCount, ordering: .relaxed)
         }
 
-        /// The number of stored frames; no gap lies between them.
+        /// The stored frames; no gap lies between them.
         @inlinable
         public var heldFrames: Int {
             @_noLocks get { refresh(memory.take.pointee.taken.load(ordering: .relaxed)) }
         }
 
-        /// The number of all frames ever offered to the writer, stored or not.
+        /// The frames ever offered to the writer, stored or not.
         @inlinable
         package var offeredFrames: Int {
             @_noLocks get {

@@ -9,9 +9,9 @@ package struct DecoderCall: BitwiseCopyable {
     package var byteCount: Int
     /// The stream's frame at which the packet begins.
     package var position: Int
-    /// The number of frames to decode, by the packet's header, or to conceal, or to recover from a copy.
+    /// The frames to decode (by the packet's header), to conceal, or to recover from a copy.
     package var frameCount: Int
-    /// The memory for the decoded sound, which is written from the memory's first frame on.
+    /// The memory for the decoded sound, written from its first frame on.
     package var output: Channels
     /// The capacity of `output` in frames.
     package var capacity: Int

@@ -97,7 +97,7 @@ extension DelayLockedLoop {
         @_noLocks
         init(slope: Double = 1) { self.slope = slope }
 
-        /// Adds a call that is `error` seconds later than the line. Returns the seconds by which it moves the line there.
+        /// Adds a call that is `error` seconds later than the line. Returns the line's shift at that call in seconds.
         @_noLocks
         mutating func update(elapsed: Double, error: Double) -> Double {
             squareTimeSum += elapsed * (elapsed * weight - 2 * timeSum)

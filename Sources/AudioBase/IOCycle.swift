@@ -7,7 +7,7 @@ import CEarshotRealtime
 /// A cycle exists only during the call, on the device's thread.
 @frozen
 public struct IOCycle: BitwiseCopyable {
-    /// The number of frames in this call, the same for input and output; may differ from call to call.
+    /// The frames of this call, the same for input and output; may differ from call to call.
     public var frameCount: Int
     /// The device's frame counter at the first frame of this call. It includes frames that the device skipped (an xrun).
     public var sampleTime: Int64
@@ -17,7 +17,7 @@ public struct IOCycle: BitwiseCopyable {
     public var inputLatency: Double
     /// The seconds from the start of the cycle that renders a sample to the sample's time at the output converter.
     public var outputLatency: Double
-    /// The maximum frames that a callback must handle, which is JACK's limit; frames of a longer call beyond it may be silent.
+    /// The maximum frames that a callback must handle (JACK's limit); frames beyond it may be silent.
     @inlinable
     public static var maximumFrameCount: Int { @_noLocks get { 8_192 } }
     /// The captured block; without an input it has 0 channels.
@@ -58,7 +58,7 @@ public struct RenderCallback: @unchecked Sendable {  // the owner keeps the cont
         self.context = context
     }
 
-    /// Calls the function. In builds with RealtimeSanitizer the sanitizer checks the call.
+    /// Calls the function. In its builds RealtimeSanitizer checks the call.
     @_noLocks
     public func callAsFunction(_ cycle: inout IOCycle) {
         withUnsafePointer(to: &cycle) { earshot_render(function, context, UnsafeRawPointer($0)) }

@@ -42,7 +42,7 @@ extension RenderDecoder.Handle {
     @inlinable @_noLocks
     package func decode(_ call: DecoderCall) -> Int { frames(functions.decode, call) }
 
-    /// Fills at most the call's `frameCount` lost frames with sound that continues the frames before them.
+    /// Conceals at most the call's `frameCount` lost frames by continuing the sound before them.
     /// - Returns: the frames written; 0 or less if the codec does not conceal.
     @inlinable @_noLocks
     package func conceal(_ call: DecoderCall) -> Int {

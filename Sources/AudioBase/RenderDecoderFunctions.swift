@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The functions of a ``RenderDecoder``. Each function is a closure of one line: the closure binds the memory to the decoder's
-/// state type and calls the state's `@_noLocks` function of the same name.
+/// The functions of a ``RenderDecoder``. Each is a closure that binds the memory to the decoder's state type and calls the
+/// state's `@_noLocks` function of the same name.
 @frozen
 package struct RenderDecoderFunctions: Sendable {
     /// Receives the state and a ``DecoderCall``; returns a number of frames, 0 or less for a failure.
     package typealias Frames = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Int
-    /// Receives the state and a ``DecoderCall``; returns the answer to a question about the call's packet.
+    /// Receives the state and a ``DecoderCall``.
     package typealias Query = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Bool
     /// Receives the state and resets it.
     package typealias Reset = @convention(c) (UnsafeMutableRawPointer) -> Void

@@ -211,7 +211,7 @@ func limited(_ scaled: Float, _ top: Float) -> Float {
     return value > -top - 1 ? (value < top ? value : top) : -top - 1
 }
 
-/// Returns a number whose lower 16 bits are the sample as a 16-bit integer; the upper bits are undefined.
+/// Returns a sample as a 16-bit integer in the lower 16 bits; the upper bits are undefined.
 @_noLocks @inline(__always)
 func integer16(_ sample: Float) -> UInt32 { (limited(sample * 32_768, 32_767) + 12_582_912).bitPattern }
 

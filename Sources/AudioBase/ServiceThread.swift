@@ -23,7 +23,7 @@ package final class ServiceThread: Sendable {
 
     /// - Parameters:
     ///   - name: at most 15 bytes, shown by `top -H`.
-    ///   - interval: the milliseconds from the end of the work to the next start of the work.
+    ///   - interval: the milliseconds from the end of the work to its next start.
     ///   - wakeup: wakes the thread before its interval has passed; a new one by default.
     ///   - work: returns true to be repeated. It must not retain this thread's owner, or neither is ever freed.
     package init(

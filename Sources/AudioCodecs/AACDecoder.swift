@@ -7,7 +7,7 @@ import EarshotAudioBase
 ///
 /// For one thread at a time, the media thread: libavcodec may allocate in each call.
 public final class AACDecoder: PacketDecoder {
-    /// The maximum bytes of a call's packet; longer packets are rejected. AAC-LC allows 6,144 bits for each channel and block
+    /// The maximum bytes of a packet in a call; longer ones are rejected. AAC-LC allows 6,144 bits for each channel and block
     /// (ISO/IEC 14496-3, 4.5.1.1); the rest is for side data.
     package static let maximumPacketByteCount = 8_192
 
@@ -15,7 +15,7 @@ public final class AACDecoder: PacketDecoder {
     public let configuration: AudioSpecificConfig
     /// The decoded format, from the configuration or from the stream's first packet.
     public let format: AudioFormat
-    /// The number of frames that each packet decodes to: 1,024, or 2,048 with spectral band replication.
+    /// The frames that each packet decodes to: 1,024, or 2,048 with spectral band replication.
     public let maximumFramesPerPacket: Int
 
     private let decoder: AVDecoder

@@ -10,7 +10,7 @@ import EarshotAudioBase
 ///
 /// For one thread at a time, the media thread: libavcodec may allocate in each call.
 public final class AACEncoder {
-    /// The number of frames in a block, to which a packet decodes.
+    /// The frames in a block; a packet decodes to as many.
     public static let blockFrameCount = 1_024
     /// The delay from the first sample given to the encoder until a decoder puts it out: collecting a block, the encoder's
     /// look-ahead and the overlap take a block each. A test measures it.
@@ -38,7 +38,7 @@ public final class AACEncoder {
     public let channelCount: Int
     /// The decoder's configuration: two bytes for AAC-LC, followed by the library's extension.
     public let audioSpecificConfig: [UInt8]
-    /// The number of frames in the decoded signal before the first encoded frame.
+    /// The frames of the decoded signal before the first encoded frame.
     public let primingFrames: Int
 
     private let coder: AVCoder

@@ -2,7 +2,7 @@
 
 import CEarshotLibAV
 
-/// libavcodec's three objects for a codec, created and freed together. All packets use the same three objects.
+/// libavcodec's three objects for a codec, created and freed together. All packets use them.
 package struct AVCoder {
     package let context: UnsafeMutablePointer<AVCodecContext>
     package let frame: UnsafeMutablePointer<AVFrame>

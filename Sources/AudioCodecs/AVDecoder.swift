@@ -80,8 +80,8 @@ final class AVDecoder {
     }
 
     /// Decodes a packet that must have this decoder's format.
-    /// - Parameter frames: the allowed numbers of decoded frames.
-    /// - Returns: the number of frames written; 0 if the packet carried no audio.
+    /// - Parameter frames: the allowed frame counts.
+    /// - Returns: the frames written; 0 if the packet carried no audio.
     func decode(
         _ bytes: UnsafeRawBufferPointer, as format: AudioFormat, frames: ClosedRange<Int>, into channels: Channels,
         offset: Int

@@ -10,9 +10,9 @@ package final class ConcealingDecoder {
     package var format: AudioFormat { decoder.format }
     /// The maximum number of frames that a packet decodes to, at the rate of ``format``.
     package var maximumFramesPerPacket: Int { decoder.maximumFramesPerPacket }
-    /// The number of packets that could not be decoded completely, and are silence in part or in whole.
+    /// The packets that could not be decoded completely, and are silence in part or in whole.
     package private(set) var concealedPackets = 0
-    /// The number of frames of silence written because packets could not be decoded completely.
+    /// The frames of silence in place of such packets.
     package private(set) var concealedFrames = 0
 
     private let decoder: any PacketDecoder

@@ -13,7 +13,7 @@ public final class MPEGAudioDecoder: PacketDecoder {
 
     /// The decoded format.
     public let format: AudioFormat
-    /// The number of frames that each packet decodes to: 384, 576 or 1,152.
+    /// The frames that each packet decodes to: 384, 576 or 1,152.
     public let maximumFramesPerPacket: Int
 
     private let decoder: AVDecoder

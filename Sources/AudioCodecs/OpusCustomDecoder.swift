@@ -56,7 +56,7 @@ extension OpusCustomDecoder {
         let channelCount: Int
         let libraryConceals: Bool
 
-        /// The number of frames of sound in each coded frame, 64.
+        /// The frames of sound in each coded frame: 64.
         package var frameCount: Int { @_noLocks get { 64 } }
 
         /// Decodes one frame; any bytes are allowed.

@@ -8,7 +8,7 @@ import EarshotAudioBase
 ///
 /// For one thread at a time, the media thread. It does not allocate after `init`.
 package final class OpusCustomEncoder {
-    /// The number of frames of sound that each call encodes.
+    /// The frames of sound that each call encodes.
     package static let frameCount = 64
     /// The delay of the decoded signal in frames, without the time to collect 64 frames. It is the transform's overlap, which has
     /// the same length.

@@ -19,7 +19,7 @@ extension OpusDecoder: PacketDecoder {
 
     /// The decoded format: 48 kHz, with ``channelCount`` channels.
     public var format: AudioFormat { AudioFormat(sampleRate: 48_000, channelCount: channelCount) }
-    /// The maximum number of frames that a packet decodes to: 5,760, which is 120 ms.
+    /// The maximum frames that a packet decodes to: 5,760, or 120 ms.
     public var maximumFramesPerPacket: Int { Self.maximumFrameCount }
 
     /// Decodes one packet; any bytes are allowed. See ``PacketDecoder/decode(_:into:offset:)``. On the render thread use

@@ -7,7 +7,7 @@ import EarshotAudioBase
 ///
 /// This object owns the memory; create and free it on the control thread. Decode with ``renderer``.
 public final class OpusDecoder: Sendable {
-    /// The number of frames in the longest packet, 120 ms.
+    /// The frames of the longest packet: 120 ms.
     public static let maximumFrameCount = 5_760
 
     /// The number of channels, 1 or 2. The codec converts packets with the other channel count.
@@ -81,7 +81,7 @@ extension OpusDecoder {
         }
 
         /// Conceals `frameCount` frames, a multiple of 120 up to 5,760, with a continuation of the decoded signal.
-        /// - Returns: `frameCount`; or a negative error code of the library, −1 for another `frameCount`.
+        /// - Returns: `frameCount`, or a negative error code: −1 for any other number.
         @_noLocks
         public func conceal(into channels: Channels, offset: Int, frameCount: Int) -> Int {
             decode(nil, byteCount: 0, into: channels, offset: offset, frameCount: frameCount)

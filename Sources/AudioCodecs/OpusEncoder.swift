@@ -15,7 +15,7 @@ public final class OpusEncoder {
     public static let sampleRate = 48_000.0
     /// The maximum bytes of a packet with one coded frame (RFC 6716, section 3.4).
     public static let maximumPacketByteCount = 1_276
-    /// The number of frames in the longest packet that is created, 60 ms.
+    /// The frames of the longest packet that is created: 60 ms.
     package static let longestFrameCount = 2_880
 
     /// The number of channels, 1 or 2.

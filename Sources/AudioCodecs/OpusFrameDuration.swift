@@ -17,7 +17,7 @@ public enum OpusFrameDuration: Int, CaseIterable, Hashable, Sendable {
         self = duration
     }
 
-    /// The number of frames at 48 kHz.
+    /// The duration in frames at 48 kHz.
     public var frameCount: Int { rawValue }
     /// The duration in milliseconds: 2.5, 5, 10 or 20.
     public var milliseconds: Double { Double(rawValue) / 48 }

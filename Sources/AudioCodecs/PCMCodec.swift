@@ -7,14 +7,14 @@ import EarshotAudioBase
 /// Full scale is 32,768 in both directions, so each 16-bit value survives decoding and encoding bit for bit. There is no dither,
 /// which would break that; a microphone's noise is louder than the rounding error at −98 dB and dithers it already.
 package enum PCMCodec {
-    /// The number of bytes in one sample of one channel.
+    /// The bytes of one sample of one channel.
     package static let bytesPerSample = 2
 
     /// Writes frames as L16, clamped and rounded to nearest (ties to even); NaN becomes 0. Safe on the render thread.
     /// - Parameters:
     ///   - offset: the first frame to encode.
     ///   - bytes: room for `frameCount` × `channels.count` × 2 bytes, at any alignment.
-    /// - Returns: the number of bytes written.
+    /// - Returns: the bytes written.
     @_noLocks
     package static func encode(
         _ channels: Channels, offset: Int, frameCount: Int, into bytes: UnsafeMutablePointer<UInt8>
@@ -23,7 +23,7 @@ package enum PCMCodec {
         for c in 0..<channels.count {
             let from = channels[c] + offset
             let to = UnsafeMutableRawPointer(bytes) + c &* bytesPerSample
-            if stride == bytesPerSample {  // a loop for mono alone, which the compiler turns into vector code
+            if stride == bytesPerSample {  // a loop for mono alone, which the compiler vectorizes
                 for i in 0..<frameCount { to.storeBytes(of: sample(from[i]), toByteOffset: 2 &* i, as: UInt16.self) }
             } else {
                 for i in 0..<frameCount {
@@ -39,7 +39,7 @@ package enum PCMCodec {
     ///   - channelCount: channels in the bytes, at least 1. Those beyond the count of `channels` are left out.
     ///   - channels: with room for `byteCount / (2 × channelCount)` frames after `offset`. Channels beyond `channelCount` are
     ///     left unchanged.
-    /// - Returns: the number of frames written.
+    /// - Returns: the frames written.
     @_noLocks
     package static func decode(
         _ bytes: UnsafePointer<UInt8>, byteCount: Int, channelCount: Int, into channels: Channels, offset: Int

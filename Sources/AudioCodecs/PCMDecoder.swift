@@ -6,7 +6,7 @@ import EarshotAudioBase
 public final class PCMDecoder: PacketDecoder {
     /// The decoded format.
     public let format: AudioFormat
-    /// The maximum number of frames in a packet; longer packets are rejected.
+    /// The maximum frames of a packet; longer packets are rejected.
     public let maximumFramesPerPacket = 4_096
 
     private let type: SampleType

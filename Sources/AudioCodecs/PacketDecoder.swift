@@ -14,7 +14,7 @@ public protocol PacketDecoder: AnyObject {
     /// - Parameters:
     ///   - channels: channels beyond the format's are left unchanged.
     ///   - offset: the position of the first frame in the channels, with room for ``maximumFramesPerPacket`` after it.
-    /// - Returns: the number of frames written; 0 for a packet without frames, such as the first of Vorbis.
+    /// - Returns: the frames written; 0 for a packet without frames, such as the first of Vorbis.
     /// - Throws: ``CodecError/badPacket(codec:detail:)``, with nothing written; the next packet can be decoded.
     func decode(_ packet: UnsafeRawBufferPointer, into channels: Channels, offset: Int) throws(CodecError) -> Int
     /// Resets the decoder, as after a seek.

@@ -12,7 +12,7 @@ public final class VorbisDecoder: PacketDecoder {
 
     /// The decoded format.
     public let format: AudioFormat
-    /// The maximum number of frames that a packet decodes to: half of the longest block, 4,096.
+    /// The maximum frames that a packet decodes to: half of the longest block, 4,096.
     public let maximumFramesPerPacket = 4_096
 
     private let decoder: AVDecoder

@@ -32,7 +32,10 @@ public enum SoundFiles {
 
     /// Opens a file for reading. Its content gives the kind, its name is ignored.
     /// - Throws: the errors of opening: missing, not permitted, a folder, not a plain file, not audio, an unsupported format.
-    public static func open(_ path: String) throws(AudioFileError) -> any SoundFileReader {
+    public static func open(_ path: String) throws(AudioFileError) -> any SoundFileReader { try openDetailed(path) }
+
+    /// Opens a file as ``open(_:)`` does.
+    static func openDetailed(_ path: String) throws(AudioFileError) -> any DetailedSoundFileReader {
         let file = try ReadableFile(path)
         switch AudioFileType(file) {
         case .m4a, .adts: return try ContainerFileReader(file)
@@ -52,7 +55,7 @@ public enum SoundFiles {
                 path: path, type: nil, container: reader.container, codec: reader.codec,
                 format: reader.processingFormat,
                 frameCount: reader.frameCount, bitDepth: reader.bitDepth, byteCount: try ReadableFile(path).byteCount,
-                tags: reader.tags)
+                tags: reader.readTags())
         }
         guard let reader = reader as? ContainerFileReader else { return try AudioFileInfo(path: path) }
         let type = try AudioFileType(contentsOf: path)

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Fades the sound of a player or queue in or out, linearly over 10 ms, where the sound resumes or stops in its middle.
+/// Fades the sound of a player or queue in or out, linearly over 10 ms, when the sound resumes or stops in the middle.
 package struct EdgeFade: BitwiseCopyable {
     /// The frames of a complete fade.
     private let length: Int

@@ -17,7 +17,7 @@ package struct LinearPredictor: ~Copyable {
     package let order: Int
     /// The frames that an analysis reads.
     package let historyCount: Int
-    /// The root mean square of the prediction errors in the last analysis.
+    /// The RMS of the prediction errors in the last analysis.
     package private(set) var residual: Float = 0
 
     private let floatsPerVector = earshot_vector_width()
@@ -175,7 +175,7 @@ package struct LinearPredictor: ~Copyable {
     private static var noiseLevel: Float { @_noLocks get { 1e-4 } }
     /// The summed error power of silence: that of a signal at -124 dBFS.
     private static var silence: Double { @_noLocks get { 1e-9 } }
-    /// The power and the magnitude that a valid signal does not reach.
+    /// The upper limit of the power and the magnitude of a valid signal.
     private static var loudest: Float { @_noLocks get { 1e12 } }
     /// The share of the last summed power down to which the recursion is accurate enough.
     private static var trusted: Double { @_noLocks get { 0.01 } }

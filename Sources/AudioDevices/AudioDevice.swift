@@ -11,8 +11,8 @@ public protocol AudioDevice: AnyObject, Sendable {
     /// The nominal sample rate in hertz, constant while the device lives. If the server changes its rate, the device fails. Any
     /// thread.
     var sampleRate: Double { get }
-    /// The nominal number of frames in each callback. A callback may have fewer frames or, after a reconfiguration of the server,
-    /// more. Any thread.
+    /// The nominal frames of each callback. A callback may have fewer or, after a reconfiguration of the server, more. Any
+    /// thread.
     var blockFrameCount: Int { get }
     /// The number of buffers in each cycle's `input`.
     var inputChannelCount: Int { get }

@@ -6,7 +6,7 @@ public enum AudioDeviceChange: Hashable, Sendable {
     case added(AudioDeviceDescription)
     /// The device has disappeared from the list.
     case removed(AudioDeviceDescription)
-    /// A property of the device has changed, such as its rate, latency, name or channel count; not only its being the default.
+    /// A property other than being the default has changed, such as the rate, latency, name or channel count.
     case changed(AudioDeviceDescription)
     /// The default input is now this device; nil if there is none any longer.
     case defaultInput(AudioDeviceDescription?)

@@ -17,8 +17,7 @@ extension AudioDeviceDescription {
 
 extension Collection where Element == AudioDeviceDescription {
     /// Returns the device of a direction that a user means by `name`: the device's id, its unique name, or a part of its id or
-    /// name that no other device has. Upper and lower case are the same in a part, which finds monitors only if it contains
-    /// `monitor`.
+    /// name that no other device has. A part ignores case, and finds monitors only if it contains `monitor`.
     /// - Throws: ``AudioDeviceError/noDevice(name:near:)`` with similar names, or the matching names if several devices match. A
     ///   name that several devices share is replaced by their ids.
     public func device(named name: String, _ direction: AudioDirection) throws(AudioDeviceError) -> Element {

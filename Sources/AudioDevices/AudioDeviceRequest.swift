@@ -20,7 +20,7 @@ public struct AudioDeviceRequest: Sendable {
     public var output = Side.systemDefault
     /// The sample rate in hertz; nil for the device's own rate.
     public var sampleRate: Double?
-    /// The number of frames in each callback, 16 to 4,096; nil to use ``ioDuration``.
+    /// The frames of each callback, 16 to 4,096; nil to use ``ioDuration``.
     public var blockFrameCount: Int?
     /// The duration in seconds of each callback's frames; used if ``blockFrameCount`` is nil.
     public var ioDuration = 0.005

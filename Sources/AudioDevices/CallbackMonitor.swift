@@ -13,7 +13,7 @@ public final class CallbackMonitor: Sendable {
     package struct Record: BitwiseCopyable, Hashable, Sendable {
         /// The time at which the callback started.
         package var hostTime: HostTime
-        /// The number of frames in the callback's cycle.
+        /// The frames of the callback's cycle.
         package var frameCount: Int
         /// The nanoseconds from the callback's start to its end.
         package var duration: Int64
@@ -65,7 +65,7 @@ public final class CallbackMonitor: Sendable {
     public var overBudgetCount: Int { recorder.counters.pointee.overBudget.load(ordering: .relaxed) }
     /// The number of xruns so far, whether they were read or dropped. Any thread.
     public var xrunCount: Int { recorder.counters.pointee.xruns.load(ordering: .relaxed) }
-    /// The number of frames by which the devices' `sampleTime` has jumped in total. Any thread.
+    /// The frames by which the devices' `sampleTime` has jumped in total. Any thread.
     public var skippedFrameCount: Int { recorder.counters.pointee.skipped.load(ordering: .relaxed) }
     /// The start of the last callback; nil before the first. Any thread.
     public var lastCallTime: HostTime? {

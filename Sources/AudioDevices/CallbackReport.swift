@@ -39,7 +39,7 @@ package struct CallbackReport: Codable, Hashable, Sendable {
     package var xrunCount: Int
     /// The times at which the latest xruns were noticed, the oldest first.
     package var xrunTimes: [HostTime]
-    /// The number of frames by which the device's frame counter has jumped in total.
+    /// The frames by which the device's frame counter has jumped in total.
     package var skippedFrameCount: Int
     /// The number of callbacks missing in ``duration``, ``lateness`` and ``overBudgetCalls``, because their records were dropped.
     package var droppedRecordCount: Int

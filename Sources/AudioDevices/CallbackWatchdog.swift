@@ -25,7 +25,7 @@ package final class CallbackWatchdog: Sendable {
 
     deinit { stop() }
 
-    /// Reads the monitor's records since the last time.
+    /// Reads the monitor's unread records.
     ///
     /// The monitor's queue holds 11 s of 64-frame blocks at 48 kHz. Call this method more often, or let ``start()`` do that.
     package func gather() { gathered.withLock { $0.gather(from: monitor) } }

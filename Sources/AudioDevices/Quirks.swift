@@ -7,7 +7,7 @@ import CEarshotRealtime
 enum Quirks {
     // MARK: JACK
 
-    /// Returns the number of frames that a JACK client lost before a cycle.
+    /// Returns the frames that a JACK client lost before a cycle.
     ///
     /// jackd's frame counter includes cycles in which the client was left out, but not the server's own xruns, after which only
     /// its clock jumps. At the first cycle of a new block size the counter is ahead: it adds the new length for the last cycle

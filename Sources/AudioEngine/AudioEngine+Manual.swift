@@ -5,9 +5,9 @@ import EarshotAudioBase
 extension AudioEngine {
     /// Starts rendering into memory, as fast as possible, instead of for a device (`AVAudioEngine.enableManualRenderingMode`).
     /// - Parameters:
-    /// - format: the output format; its sample rate is also the engine's.
-    /// - inputChannelCount: the number of channels of `input` in ``renderOffline(_:frameCount:input:)``; 0 for no input.
-    /// - maximumFrameCount: the maximum frames of one call of ``renderOffline(_:frameCount:input:)``, 1 to 8,192.
+    ///   - format: the output format; its sample rate is also the engine's.
+    ///   - inputChannelCount: the number of channels of `input` in ``renderOffline(_:frameCount:input:)``; 0 for no input.
+    ///   - maximumFrameCount: the maximum frames of one call of ``renderOffline(_:frameCount:input:)``, 1 to 8,192.
     public func enableManualRendering(
         format: AudioFormat, inputChannelCount: Int = 0, maximumFrameCount: Int = 4096
     ) throws(AudioEngineError) {
@@ -29,8 +29,8 @@ extension AudioEngine {
     /// at a time.
     /// - Parameters:
     ///   - output: as many channels as the format has; overwritten.
-    /// - input: the samples that the input node outputs; nil for silence. They must not share memory with `output`, which is
-    ///   cleared first.
+    ///   - input: the samples that the input node outputs; nil for silence. They must not share memory with `output`, which is
+    ///     cleared first.
     public func renderOffline(
         _ output: Channels, frameCount: Int, input: Channels? = nil
     ) throws(AudioEngineError) {
@@ -52,10 +52,10 @@ extension AudioEngine {
     ///
     /// The cycle's input becomes the input node's output; edits take effect as with a device.
     /// - Parameters:
-    /// - format: the output format; its sample rate is also the engine's.
-    /// - inputChannelCount: the number of channels of the cycle's input.
-    /// - maximumFrameCount: the maximum frames of a cycle, 1 to 8,192. A greater maximum may add delay to voice processing.
-    /// - Returns: the callback, valid until ``stop()``. The last call of the callback must return before ``stop()`` is called.
+    ///   - format: the output format; its sample rate is also the engine's.
+    ///   - inputChannelCount: the number of channels of the cycle's input.
+    ///   - maximumFrameCount: the maximum frames of a cycle, 1 to 8,192. A greater maximum may add delay to voice processing.
+    /// - Returns: the callback, valid until ``stop()``. Its last call must return before ``stop()`` is called.
     package func startRealtimeRendering(
         format: AudioFormat, inputChannelCount: Int, maximumFrameCount: Int = 4096
     ) throws(AudioEngineError) -> RenderCallback {
@@ -87,7 +87,7 @@ extension AudioEngine {
 }
 
 extension RenderExecutor {
-    /// Renders `frameCount` frames on the current thread, with a host time that follows from the frames rendered before.
+    /// Renders `frameCount` frames on the current thread. The host time is computed from the frames rendered before.
     func renderManually(_ output: Channels, _ frameCount: Int, _ input: Channels) {
         let rendered = state.pointee.rendered
         for c in 0..<output.count { clearSamples(output[c], frameCount) }

@@ -103,8 +103,8 @@ extension AudioEngine {
             inputNode.setLive(false, priority: nil)
             throw .device(error)
         }
-        // The thread starts last, because its start cannot be undone here: to stop the thread means to wait for it, and the
-        // thread may wait for the lock of `state`.
+        // The thread starts last, because it cannot be stopped here: stopping it means waiting for it, and it may wait for the
+        // lock of `state`.
         let code = thread.start()
         guard code == 0 else {
             state.device?.stop()

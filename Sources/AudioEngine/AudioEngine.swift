@@ -61,8 +61,8 @@ public final class AudioEngine: Sendable {
 
     /// Connects an output to an input and removes that input's previous connection.
     /// - Parameters:
-    /// - bus: the number of the destination's input; nil for input 0, or for the first free input of a mixer.
-    /// - format: the format of the connection; nil for the source's format, converted if the destination requires another.
+    ///   - bus: the number of the destination's input; nil for input 0, or for the first free input of a mixer.
+    ///   - format: the format of the connection; nil for the source's format, converted if the destination requires another.
     public func connect(
         _ source: AudioNode, to destination: AudioNode, bus: Int? = nil, format: AudioFormat? = nil
     ) throws(AudioEngineError) {
@@ -76,7 +76,7 @@ public final class AudioEngine: Sendable {
         try edit { edit throws(AudioEngineError) in try edit.disconnectNodeInput(node, bus: bus) }
     }
 
-    /// Disconnects a node's output from every input that the output feeds.
+    /// Disconnects a node's output from all inputs that it feeds.
     public func disconnectNodeOutput(_ node: AudioNode, bus: Int? = nil) throws(AudioEngineError) {
         try edit { edit throws(AudioEngineError) in try edit.disconnectNodeOutput(node, bus: bus) }
     }
@@ -195,7 +195,7 @@ public final class AudioEngine: Sendable {
         wakeup.handle.wake()
     }
 
-    /// Removes a node's tap. Frames that the tap has not delivered yet are discarded; ``flushTaps()`` delivers them before.
+    /// Removes a node's tap and discards the frames that it has not delivered yet. To deliver them, call ``flushTaps()`` first.
     public func removeTap(from node: AudioNode) {
         state.withLock { state in
             guard node.tap != nil else { return }

@@ -29,9 +29,9 @@ public struct AudioParameter: Sendable {
     /// Ramps to a value, from an exact frame on.
     /// - Parameters:
     ///   - ramp: the seconds of the ramp, clamped to a week; 0 for an immediate change, which may click.
-    /// - sampleTime: the first frame of the ramp on the engine's frame counter, ``AudioEngine/sampleTime``, clamped to 2⁵⁰; nil
-    ///   or a past frame for a start at once. The counter starts anew with the engine; changes that are pending when the engine
-    ///   stops stay pending.
+    ///   - sampleTime: the first frame of the ramp on the engine's frame counter, ``AudioEngine/sampleTime``, clamped to 2⁵⁰;
+    ///     nil or a past frame for a start at once. The counter starts anew with the engine; changes that are pending when the
+    ///     engine stops stay pending.
     /// - Throws: ``AudioEngineError/tooManyScheduled(node:)``.
     public func setValue(_ value: Float, ramp: Double = 0.02, at sampleTime: Int64? = nil) throws(AudioEngineError) {
         guard store.schedule(index, to: value, rampSeconds: ramp, at: sampleTime ?? .min) else {

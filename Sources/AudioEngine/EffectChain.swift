@@ -32,7 +32,7 @@ extension AudioEngine {
     /// Connects effects in series between the input and another node.
     /// - Parameters:
     ///   - destination: the node after the last effect; nil for the main mixer.
-    /// - format: the format of the connection from the input node to the first effect; nil for the input node's format.
+    ///   - format: the format of the connection from the input node to the first effect; nil for the input node's format.
     public func connectInSeries(
         _ effects: [AudioUnitEffect], to destination: AudioNode? = nil, format: AudioFormat? = nil
     ) throws(AudioEngineError) {

@@ -18,7 +18,7 @@ struct EngineState: ~Copyable {
     var mode = Mode.stopped
     var device: (any AudioDevice)?
     var thread: ServiceThread?
-    /// The error of the last change that could not be compiled; nil after a change that could. The previous graph is still heard.
+    /// The error of the last change; nil if it could be compiled. After an error the previous graph is still heard.
     var failure: AudioEngineError?
 
     enum Mode: Equatable {
@@ -67,7 +67,7 @@ struct EngineState: ~Copyable {
         guard isDirty else { return false }
         guard var compiler, let format, let rendering else { return true }
         isDirty = false
-        // If the next graph cannot be compiled, the nodes return to their states of the present graph.
+        // If the next graph cannot be compiled, the nodes get their present states back.
         let restore = rendering.order.map { $0.restoration() }
         do throws(AudioEngineError) {
             let resolved = try ResolvedGraph(graph, engine: format, isStrict: false)

@@ -36,8 +36,8 @@ final class Lifecycle: @unchecked Sendable {  // a mutex, and atomics
 
     var isOwnThread: Bool { passThread.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-    /// Acquires the lifecycle's lock and returns true. The engine's own thread must not wait: if another thread holds the lock,
-    /// returns false there.
+    /// Acquires the lock. Returns false on the engine's own thread if another thread holds the lock, because the engine's own
+    /// thread must not wait.
     func enter() -> Bool {
         if isOwnThread { return pthread_mutex_trylock(mutex) == 0 }
         pthread_mutex_lock(mutex)

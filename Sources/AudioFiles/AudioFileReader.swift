@@ -105,6 +105,9 @@ public final class AudioFileReader {
 
     deinit { sf_close(file) }
 
+    /// The content besides sound, tags and pictures.
+    package var extras: [AudioFileExtra] { AudioFileExtra.all(in: file, source) }
+
     /// The broadcast extension of a WAV; nil for other files.
     package var broadcastInfo: BroadcastInfo? { BroadcastInfo(file) }
 

@@ -28,6 +28,14 @@ package struct BroadcastInfo: Hashable, Sendable {
         }
     }
 
+    /// Returns the extension with its time for another sample rate.
+    package func scaled(by ratio: Double) -> BroadcastInfo {
+        var scaled = self
+        // The 64 bits of a file may be any number.
+        scaled.timeReference = Int(max(0, min((Double(timeReference) * ratio).rounded(), 0x1p62)))
+        return scaled
+    }
+
     /// Writes the extension to a new file, before its first frame.
     func write(to file: OpaquePointer) {
         var bytes = bytes

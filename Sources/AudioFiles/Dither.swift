@@ -2,17 +2,17 @@
 
 import EarshotAudioBase
 
-/// Adds dither to sound before its samples are rounded to 16 bits: noise of triangular density, up to one step, by which the
-/// rounding error becomes noise of constant level in place of distortion (Lipshitz, Wannamaker and Vanderkooy, "Quantization and
+/// Adds dither to sound before its samples are rounded to 16 bits: noise of triangular density, up to one step. The rounding error
+/// is then noise of constant level, not distortion (Lipshitz, Wannamaker and Vanderkooy, "Quantization and
 /// Dither", JAES 40, 1992).
 ///
-/// A piece of a channel that needs no rounding stays exact: 16-bit sound that was not changed, and silence. For one thread at a
-/// time.
+/// Sound that needs no rounding stays exact: silence, and 16-bit sound that was not changed. For one thread at a time.
 struct Dither {
     private let buffer: AudioBuffer
     private var state =
         SIMD8<UInt32>(0x9E37, 0x79B9, 0x7F4A, 0x7C15, 0xF39C, 0xC060, 0x5CED, 0xC834) &* 0x0001_0001 &+ 1
-    /// The frames that are dithered, or not, together: so many samples are exact by chance in no other sound.
+    /// The frames of a channel that are dithered or kept together. In sound that needs rounding, no 64 samples in a row are exact
+    /// by chance.
     private static let pieceFrameCount = 64
     /// The number of 16-bit steps in a sample of 1.
     private static let steps: Float = 32_768
@@ -46,7 +46,7 @@ struct Dither {
 
     /// Returns true if all samples are multiples of a 16-bit step. Only for samples below 128, beyond which all are clipped anyway.
     private static func isExact(_ samples: UnsafePointer<Float>, _ count: Int) -> Bool {
-        // Added to a number, it rounds that to an integer.
+        // Adding and subtracting it rounds a number to an integer.
         let rounding: Float = 0x1.8p23
         let bytes = UnsafeRawPointer(samples)
         var i = 0

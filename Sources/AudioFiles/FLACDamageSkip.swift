@@ -25,7 +25,7 @@ struct FLACDamageSkip {
     /// Opens the file anew by libsndfile; nil if that fails.
     func open() -> OpaquePointer? {
         var info = SF_INFO()
-        // libsndfile takes the descriptor's position, which the old file has moved, for the beginning.
+        // The old handle moved the descriptor's position, at which libsndfile looks for the header.
         lseek(source.descriptor, 0, SEEK_SET)
         return part.map { $0.open(&info) } ?? Libsndfile.open(source.descriptor, CInt(SFM_READ), &info)
     }

@@ -39,4 +39,25 @@ extension SoundFileReader {
     }
 }
 
-extension AudioFileReader: SoundFileReader {}
+/// A sound file with the properties that a conversion keeps or reports.
+package protocol DetailedSoundFileReader: SoundFileReader {
+    /// True if the file shows that its end is missing; false if reading throws there.
+    var isCutOff: Bool { get }
+    /// The content besides sound, tags and pictures.
+    var extras: [AudioFileExtra] { get }
+    /// The loudspeakers of the channels; nil if the file does not tell them.
+    var channelMap: ChannelMap? { get }
+    /// The broadcast extension of a WAV; nil for other files.
+    var broadcastInfo: BroadcastInfo? { get }
+    /// Reads the tags. Throws as ``AudioFileTags/init(path:)`` does.
+    func readTags() throws(AudioFileError) -> AudioFileTags
+}
+
+extension DetailedSoundFileReader {
+    package var isCutOff: Bool { false }
+    package var channelMap: ChannelMap? { nil }
+    package var broadcastInfo: BroadcastInfo? { nil }
+    package func readTags() throws(AudioFileError) -> AudioFileTags { try AudioFileTags(path: path) }
+}
+
+extension AudioFileReader: DetailedSoundFileReader {}

@@ -64,6 +64,6 @@ public enum PlugInBlocks: Hashable, Sendable {
     /// boundaries, and the output does not depend on the caller's blocks.
     case fixed(Int)
 
-    /// The maximum number of frames in a block.
+    /// The maximum frames of a block.
     static let longest = 256
 }

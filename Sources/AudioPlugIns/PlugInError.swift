@@ -2,8 +2,7 @@
 
 /// The reason that an operation on a plug-in failed.
 public enum PlugInError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No single installed plug-in has this URI or name, or has it as a part. `near` lists up to three names or URIs that match
-    /// or are similar.
+    /// No installed plug-in matches this URI or name, or several do. `near` lists up to three matching or similar names or URIs.
     case notFound(name: String, near: [String])
     /// The plug-in's files are incomplete or contradict themselves.
     case badDescription(plugIn: String, detail: String)

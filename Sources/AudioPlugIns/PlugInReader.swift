@@ -4,8 +4,8 @@ import CEarshotLilv
 import CEarshotRealtime
 import EarshotAudioDSP
 
-/// Reads from a plug-in's files its description, the layout of its ports, and the problem that prevents its use, if any. The
-/// caller must hold the world's lock.
+/// Reads a plug-in's files: its description, the layout of its ports, and the problem that prevents its use, if any. The caller
+/// must hold the world's lock.
 struct PlugInReader {
     private(set) var layout = PortLayout()
     private(set) var description: UnitDescription

@@ -9,7 +9,7 @@ import Synchronization
 /// The render thread's view of a unit's plug-in instances and port memory: pointers and counts.
 ///
 /// Ports stay connected to Earshot's own buffers, so an instance never accesses the caller's memory and need not work in place.
-/// Samples are copied to and from these buffers; the output is checked before.
+/// Samples are copied to and from these buffers; output is checked before it is copied.
 struct PlugInRenderer {
     /// The number of instances: one per channel for a mono plug-in, otherwise one.
     var copies = 0
@@ -35,7 +35,7 @@ struct PlugInRenderer {
     /// The maximum frames in one call of the plug-in; with fixed blocks the exact number.
     var block = 0
     var isFixed = false
-    /// The number of frames of the current fixed block that have arrived; 0 without fixed blocks.
+    /// The frames of the current fixed block that have arrived; 0 without fixed blocks.
     var position = 0
     /// The counter of output samples that were replaced by silence.
     var scrubbed: UnsafeMutablePointer<Atomic<Int>>

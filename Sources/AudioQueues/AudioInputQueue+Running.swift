@@ -57,7 +57,7 @@ extension AudioInputQueue {
     /// rendering, call it on the rendering thread.
     func settle() {
         guard engine.isInManualRenderingMode || !engine.isRunning else { return }
-        thread.stop()  // otherwise two threads would hand over
+        thread.stop()  // otherwise two threads would deliver buffers
         renderer.settle()
         serve()
     }
@@ -87,8 +87,7 @@ extension AudioInputQueue {
     /// Encodes the captured frames, delivers buffers and sends events.
     func serve() {
         let renderer = renderer
-        // The records are read before the buffers, so that all buffers filled before the end of a run are delivered before the
-        // end.
+        // The records are read before the buffers, so that all buffers filled before the end of a run are delivered before it.
         var records: [QueueRecord] = []
         while let record = state.withLock({ _ in renderer.records.pop() }) { records.append(record) }
         handOver()

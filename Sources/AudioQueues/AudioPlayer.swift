@@ -221,7 +221,7 @@ public final class AudioPlayer: Sendable {
         if isPlaying { fillFree() }
     }
 
-    /// Fills and enqueues free buffers until the wanted number is enqueued, and sends the events that this causes.
+    /// Fills and enqueues free buffers until enough are enqueued, and sends the resulting events.
     private func fillFree() {
         let queue = queue
         let (failures, ended) = state.withLock { state in state.fillFree(queue) }

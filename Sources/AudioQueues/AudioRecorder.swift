@@ -98,8 +98,8 @@ public final class AudioRecorder: Sendable {
         var peak: Float = 0
         var files: [FileProgress]
     }
-    /// The seconds of one buffer. All buffers together bridge the time for which a disk or a pipe may block: longer than a pipe's
-    /// timeout, so that the other files lose no frames.
+    /// The seconds of one buffer. All buffers together last longer than the timeout of a blocked pipe, so that the other files
+    /// lose no frames.
     private static let bufferDuration = 0.125
     private static let bufferCount = 48
 

@@ -19,7 +19,7 @@ extension AudioQueueTime {
 }
 
 extension AudioQueueFormat {
-    /// Returns the number of frames in `seconds` seconds, rounded up; at least 1.
+    /// Returns a duration as a number of frames, rounded up; at least 1.
     func frameCount(ofSeconds seconds: Double) -> Int {
         max(1, Int(boundedFrames((seconds * processingFormat.sampleRate).rounded(.up))))
     }

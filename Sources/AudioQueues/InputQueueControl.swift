@@ -63,7 +63,7 @@ struct InputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its lo
         return isEnding
     }
 
-    /// Ends a recording that is to end; otherwise handles the next captured buffer, in order.
+    /// Ends the recording if ``isEnding``; otherwise handles the next captured buffer, in order.
     mutating func next(_ renderer: InputQueueRenderer, of queue: ObjectIdentifier) -> Step {
         if isEnding {
             isEnding = false

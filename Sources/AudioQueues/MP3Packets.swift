@@ -7,7 +7,7 @@ import EarshotAudioFiles
 /// Encodes MP3 frame by frame. A frame may use bits of earlier frames: a decoder that starts in the middle of a recording outputs
 /// one or two silent frames.
 final class MP3Packets {
-    /// The frames before the first recorded one: 576 of LAME's encoder, and 529 of the delay of a decoder's filters.
+    /// The frames before the first recorded one: the delays of LAME's encoder (576) and of a decoder's filters (529).
     static let primingFrames = 576 + 529
     private let encoder: MP3Encoder
     private var frames = MP3Frames()

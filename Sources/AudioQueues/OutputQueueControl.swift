@@ -44,7 +44,7 @@ struct OutputQueueControl: ~Copyable, @unchecked Sendable {  // moves with its l
         waiting.removeAll(keepingCapacity: true)
     }
 
-    /// Gives up all enqueued buffers, which are then returned unheard, in order.
+    /// Drops all enqueued buffers. They are returned unheard, in order.
     mutating func dropAll(_ renderer: OutputQueueRenderer) {
         for case let (buffer, start)? in waiting {
             buffer.frameCount = 0

@@ -25,7 +25,7 @@ final class QueueThread: Sendable {
         if code != 0 { throw .noThread(code: Int(code)) }
     }
 
-    /// Returns true if the engine must call the queue's work, because the queue has no thread. Ends a thread that was started
+    /// Returns true if the engine must do the queue's work, because the queue has no thread. Ends a thread that was started
     /// before the engine changed to manual rendering.
     func isServed(to engine: AudioEngine) -> Bool {
         guard thread.withLock({ $0 != nil }) else { return true }

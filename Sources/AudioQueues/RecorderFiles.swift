@@ -154,7 +154,6 @@ final class RecordedFile {
 /// A ring buffer of the newest frames.
 struct RecentFrames: ~Copyable {
     let capacity: Int
-    /// The number of frames stored.
     private(set) var held = 0
     private let buffer: AudioBuffer
     private var writeIndex = 0

@@ -15,8 +15,7 @@ struct RecorderState: ~Copyable, @unchecked Sendable {  // moves with its lock
     private(set) var isClosed = false
     /// True if recording will be on after all pending switches.
     private(set) var isOn = false
-    /// A switch of recording on or off at a frame of one of the engine's starts. If `frames` is given, recording ends after that
-    /// number.
+    /// A switch of recording on or off at a frame of one of the engine's starts. Recording ends after `frames` frames, if given.
     struct Switch {
         var start: Int
         /// The frame at the queue's rate. If `isOfEngine`, the frame at the engine's rate until that rate is known.

@@ -50,7 +50,7 @@ extension AudioSession {
         public var preferredSampleRate: Double?
         /// The preferred duration of each callback's frames in seconds.
         public var preferredIOBufferDuration = 0.005
-        /// The preferred number of frames in each callback; nil to use ``preferredIOBufferDuration``.
+        /// The preferred frames of each callback; nil to use ``preferredIOBufferDuration``.
         public var preferredBlockFrameCount: Int?
         /// The id of the preferred input device; nil for the system's default. While the device is missing, the default is used.
         public var preferredInput: String?

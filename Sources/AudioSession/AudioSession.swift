@@ -137,8 +137,7 @@ public final class AudioSession: Sendable {
     public var currentRoute: AudioRoute { active?.route ?? AudioRoute() }
     /// The last change of the route since the latest activation, with the reason for the change; nil if there was none.
     public var lastRouteChange: RouteChange? { worker?.lastChange }
-    /// The reason for which the active session has no callbacks, and the time since which it has none; nil while the session is
-    /// not interrupted or not active.
+    /// The reason that the active session has no callbacks, and the time since when; nil if it is not interrupted or not active.
     public var interruption: (kind: Interruption, since: HostTime)? { active?.interruption }
     /// True if the session is paused until ``resume()``.
     public var isPaused: Bool { active?.isPaused ?? false }
@@ -148,7 +147,7 @@ public final class AudioSession: Sendable {
     public var device: (any AudioDevice)? { state.withLock { $0.device } }
     /// The open hardware device; nil if there is none.
     package var hardware: (any AudioDevice)? { state.withLock { $0.device }?.hardware }
-    /// The number of frames at the session's rate that were lost during changes of the device.
+    /// The frames at the session's rate that were lost during changes of the device.
     public var lostFrameCount: Int { state.withLock { $0.device }?.lostFrameCount ?? 0 }
 
     /// The number of inspections of the devices by the session's thread since the last activation.

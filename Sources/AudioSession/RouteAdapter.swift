@@ -37,7 +37,7 @@ struct RouteAdapter: ~Copyable {
     private var hasCalled = false
     private var sampleTime: Int64 = 0
     private var expectedSampleTime: Int64 = 0  // the device's frame counter at its next call
-    private var endTime = HostTime(nanoseconds: 0)  // when the next call is due
+    private var nextDueTime = HostTime(nanoseconds: 0)  // when the next call is due
     private var fadePosition = 0
     private let fadeLength: Int
 
@@ -83,7 +83,7 @@ struct RouteAdapter: ~Copyable {
         converter = new
     }
 
-    /// Lets the frames until the next callback not count as lost. Call it only while no device has callbacks.
+    /// Keeps the frames until the next callback from counting as lost. Call it only while no device has callbacks.
     mutating func forgetGap() { hasCalled = false }
 
     private func free(_ converter: UnsafeMutablePointer<RouteConverter>?) {
@@ -125,7 +125,7 @@ extension RouteAdapter {
         if isFirstCall {
             isFirstCall = false
             fadePosition = 0
-            if hasCalled { missed = max(0, earshot_round(cycle.hostTime.seconds(since: endTime) * rate)) }
+            if hasCalled { missed = max(0, earshot_round(cycle.hostTime.seconds(since: nextDueTime) * rate)) }
             gap.store(Int(missed), ordering: .relaxed)
             lost.wrappingAdd(Int(missed), ordering: .relaxed)
             recorder.skip(Int(missed))
@@ -136,7 +136,7 @@ extension RouteAdapter {
         }
         sampleTime &+= missed
         expectedSampleTime = cycle.sampleTime &+ Int64(cycle.frameCount)
-        endTime = cycle.hostTime.advanced(bySeconds: Double(cycle.frameCount) / deviceRate)
+        nextDueTime = cycle.hostTime.advanced(bySeconds: Double(cycle.frameCount) / deviceRate)
     }
 
     /// Returns the client's inputs: the device's channels. A single channel is copied to all inputs; inputs without a channel are

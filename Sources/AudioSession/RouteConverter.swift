@@ -3,8 +3,8 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// Converts between a device's rate and the session's rate, in both directions. The client gets as many frames at the session's
-/// rate as last as long as the device's frames.
+/// Converts between a device's rate and the session's rate, in both directions. For each block of the device, the client gets
+/// frames of the same duration at the session's rate.
 ///
 /// Everything except `init` is safe on the render thread.
 struct RouteConverter: ~Copyable {

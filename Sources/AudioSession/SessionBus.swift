@@ -71,8 +71,10 @@ final class SessionBus {
         guard dbus_connection_send_with_reply(connection, message, &call, -1) != 0, let call else { return nil }
         defer { dbus_pending_call_unref(call) }
         while dbus_pending_call_get_completed(call) == 0 {
-            let limit = deadline.seconds(since: .now())
-            guard limit > 0, dbus_connection_read_write_dispatch(connection, CInt(limit * 1e3) + 1) != 0 else { break }
+            let remaining = deadline.seconds(since: .now())
+            guard remaining > 0, dbus_connection_read_write_dispatch(connection, CInt(remaining * 1e3) + 1) != 0 else {
+                break
+            }
         }
         guard dbus_pending_call_get_completed(call) != 0, let reply = dbus_pending_call_steal_reply(call) else {
             dbus_pending_call_cancel(call)

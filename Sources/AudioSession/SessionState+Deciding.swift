@@ -171,7 +171,7 @@ extension SessionState {
         return now.seconds(since: lostDefault ?? now) >= Limit.defaultDelay
     }
 
-    /// Avoids for some seconds the device of the choice that an error names; if the error names none, a device not in use.
+    /// Avoids the choice's device that an error names, for `seconds`; if the error names none, a device not in use.
     mutating func avoid(_ choice: RouteChoice, named name: String, for seconds: Double, _ now: HostTime) {
         let ids = [choice.output, choice.input].compactMap { $0 }
         let id =

@@ -60,8 +60,8 @@ public final class AudioStream: Sendable {
             StreamAddress(pipe: name), pipe: StreamPipe(descriptor, prefix: prefix), format: format, options: options)
     }
 
-    /// Returns `address` without user name, password, query and fragment, to be shown to users. The address need not be playable;
-    /// for one that is no URL, the words “an invalid address” are returned.
+    /// Returns an address without user name, password, query and fragment, for display; “an invalid address” if it is not a URL.
+    /// The address need not be playable.
     package static func shown(_ address: String) -> String { StreamAddress.shown(address) }
 
     private init(_ address: StreamAddress, pipe: StreamPipe?, format: AudioFormat, options: AudioStreamOptions) {
@@ -105,7 +105,7 @@ public final class AudioStream: Sendable {
     ///
     /// While it is not known whether the stream is seekable, the seek waits. If the stream turns out not to be seekable,
     /// ``refusedSeeks`` has the error.
-    /// - Parameter frame: the target, a frame at the sample rate of ``format``; clamped to the beginning and the end.
+    /// - Parameter frame: the target frame at the sample rate of ``format``; clamped to the beginning and the end.
     /// - Throws: ``AudioStreamError/notSeekable(address:reason:)``, and playback continues unchanged; or the error of a failed
     ///   stream.
     public func seek(to frame: Int) throws(AudioStreamError) {
@@ -121,7 +121,7 @@ public final class AudioStream: Sendable {
     /// Reads the next frames, for clients that play from their own buffers instead of calling ``render``. Call it on one thread,
     /// not a render thread. Sound fades out within 5 ms before a stall and fades in after a stall or a seek.
     /// - Parameter offset: the index in `channels` at which the first read frame is stored.
-    /// - Returns: the number of frames read, 0 while no sound is available, as in a stall or a seek; nil after the last frame.
+    /// - Returns: the frames read, 0 while no sound is available, as in a stall or a seek; nil after the last frame.
     public func read(into channels: Channels, frameCount: Int, offset: Int = 0) -> Int? {
         let isComplete = !playout.isSeeking && playout.isComplete
         let got = playout.renderer.readFrames(channels, frameCount: frameCount, offset: offset, fadesBeforeSeek: false)
@@ -130,7 +130,7 @@ public final class AudioStream: Sendable {
 
     /// The current state.
     public var state: AudioStreamState { worker.shown.withLock { $0.state } }
-    /// The stream's new states, from now on; the present state is not sent. The newest 64 are kept for a slow reader.
+    /// The new states from now on, without the present one. The newest 64 are kept for a slow reader.
     public var states: AsyncStream<AudioStreamState> { worker.states.stream(keeping: 64) }
     /// The title of the sound at ``framePosition``; nil if there is none.
     public var title: AudioStreamTitle? { title(at: framePosition) }
@@ -144,7 +144,7 @@ public final class AudioStream: Sendable {
     /// The titles from now on. They arrive before their sound is played; each has the frame at which it begins. The newest 64 are
     /// kept for a slow reader.
     public var titles: AsyncStream<AudioStreamTitle> { worker.titles.stream(keeping: 64) }
-    /// The number of frames rendered or read so far, without the silence of stalls.
+    /// Frames rendered or read so far, without the silence of stalls.
     public var framesPlayed: Int { playout.framesPlayed }
     /// The position in the sound, in frames, of the next frame to be rendered; during a seek, the seek's target. In a live stream
     /// the position is counted from the first received frame, including dropped frames.
@@ -152,12 +152,12 @@ public final class AudioStream: Sendable {
         worker.shown.withLock { $0.goal?.frame ?? $0.pendingFrame } ?? playout.framePosition
     }
     /// The position in the sound, in frames, of the next frame to be read. A seek changes it only when the stream's thread
-    /// carries the seek out, and ``framePosition`` at once.
+    /// carries the seek out; ``framePosition`` changes at once.
     package var readPosition: Int { playout.framePosition }
     /// The errors, from now on, of seeks that were accepted before it was known that the stream is not seekable. Playback
     /// continued unchanged.
     public var refusedSeeks: AsyncStream<AudioStreamError> { worker.refusals.stream() }
-    /// Returns the error of the last seek that was refused after it had been accepted; nil if there was none since the last call.
+    /// Returns the last error of ``refusedSeeks``; nil if there was none since the last call.
     package func takeRefusal() -> AudioStreamError? {
         worker.shown.withLock { shown in
             defer { shown.refusedSeek = nil }
@@ -168,7 +168,7 @@ public final class AudioStream: Sendable {
     package var hasAll: Bool { playout.isComplete }
     /// Seconds of buffered sound.
     public var bufferedSeconds: Double { Double(playout.ring.writer.heldFrames) / format.sampleRate }
-    /// The stream's counts of bytes, packets, frames and stalls so far.
+    /// The counts so far.
     public var statistics: AudioStreamStatistics { worker.shown.withLock { $0.statistics } }
 }
 
@@ -182,8 +182,7 @@ final class StreamWorker: @unchecked Sendable {  // only the thread uses the var
         var source: AudioStreamSource?
         /// The reason that the stream is not seekable; nil if it is, or if that is not known yet.
         var refusal: AudioStreamError?
-        /// The target frame of a seek that the stream's thread has not taken yet, with the number by which the playout identifies
-        /// the seek.
+        /// The target frame of a seek that the stream's thread has not taken yet, with the playout's number of the seek.
         var goal: (frame: Int, number: Int)?
         /// The target frame of a seek that the thread has taken and not carried out; nil if there is none.
         var pendingFrame: Int?
@@ -208,7 +207,7 @@ final class StreamWorker: @unchecked Sendable {  // only the thread uses the var
         shown = Mutex(Shown(refusal: core.refusal))
     }
 
-    /// Does one round of work. Always returns true, since the work is to be repeated.
+    /// Does one round of work. Always returns true: the thread repeats it.
     func work() -> Bool {
         if !hasStarted {
             hasStarted = true

@@ -22,7 +22,7 @@ public enum AudioStreamState: Equatable, Sendable {
 
 /// A title and the frame at which it begins.
 public struct AudioStreamTitle: Hashable, Sendable {
-    /// The title as the station or the file has it, from stations usually `ARTIST - TITLE`.
+    /// The title as the station or the file gives it; stations usually send `ARTIST - TITLE`.
     public let text: String
     /// The first frame with this title, counted as in ``AudioStream/framePosition``.
     public let frame: Int

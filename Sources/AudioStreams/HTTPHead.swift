@@ -3,12 +3,12 @@
 /// A server's response before its body.
 struct HTTPHead: Equatable, Sendable {
     var status = 0
-    /// The values of the header fields, by the field's name in lower case. Of repeated fields the last value is kept.
+    /// The header fields by lower-case name. The last of repeated fields is kept.
     var fields: [String: String] = [:]
     /// The final address after all redirects. It may contain a user name and password, so never show it.
     var address: String
 
-    /// True for a live stream without end, which fields that begin with `icy-` or `ice-` show.
+    /// True for a live stream without end.
     var isLive: Bool { fields.keys.contains { $0.hasPrefix("icy-") || $0.hasPrefix("ice-") } }
 
     /// True for a file whose transfer can be resumed after a break.
@@ -39,7 +39,7 @@ struct HTTPHead: Equatable, Sendable {
     /// Parses one line of a response's head, as received.
     mutating func parse(line: some StringProtocol) {
         let line = String(line).filter { !$0.isNewline }
-        // The first line of a response, which may follow a redirect's.
+        // The status line of a response; the response may follow a redirect.
         if line.hasPrefix("HTTP/") || line.hasPrefix("ICY ") {
             fields = [:]
             status = line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

@@ -26,8 +26,8 @@ final class HTTPTransfer {
 
     /// - Parameters:
     ///   - offset: the first byte to request.
-    ///   - receiveBody: receives bytes of the body. If it returns false, it gets the same bytes again after ``resume()``. Both
-    ///     functions are called by ``work(milliseconds:)``.
+    ///   - receiveBody: receives bytes of the body. If it returns false, it gets the same bytes again after ``resume()``.
+    ///     ``work(milliseconds:)`` calls both functions.
     /// - Throws: ``AudioStreamError/system(code:)``.
     init(
         _ address: StreamAddress, offset: Int, options: AudioStreamOptions,
@@ -125,7 +125,7 @@ final class HTTPTransfer {
         curl_easy_pause(easy, CURLPAUSE_CONT)
     }
 
-    /// Sends and receives. Waits for data for at most `milliseconds`, or not at all if `receiveBody` returns false before.
+    /// Sends and receives. Waits for data for at most `milliseconds`, or not at all if `receiveBody` has just returned false.
     /// - Returns: the end of the transfer; nil while it continues.
     func work(milliseconds: Int) -> HTTPEnding? {
         var running: CInt = 0

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Removes SHOUTcast's metadata from a stream. After every `interval` bytes of sound follow one byte with the length of a text,
-/// in units of sixteen bytes, and the text itself.
+/// Removes SHOUTcast's metadata from a stream. A length byte, in units of sixteen bytes, and a text of that length follow every
+/// `interval` bytes of sound.
 ///
 /// Accepts the bytes in chunks of any size. Holds at most the 4,080 bytes of a text.
 struct ICYParser {
-    /// A title and the offset in bytes, within the sound, at which it begins.
+    /// A title and its byte offset in the sound.
     struct Title: Hashable {
         let offset: Int
         let text: String

@@ -55,8 +55,8 @@ final class PipeTransfer: StreamTransfer {
     }
 }
 
-/// The reading end of a pipe, and the bytes that the client read from the pipe before. It outlives the transfers that use it. For
-/// one thread at a time.
+/// The reading end of a pipe, and the bytes already read from it. It outlives the transfers that use it. For one thread at a
+/// time.
 final class StreamPipe: @unchecked Sendable {
     enum Reading {
         case bytes([UInt8])

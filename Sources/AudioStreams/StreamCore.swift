@@ -37,12 +37,12 @@ struct StreamCore {
     var phase = Phase.stopped
     private(set) var address: StreamAddress
     private var alternatives: [StreamAddress] = []
-    private var playlistDepth = 0  // number of playlists followed: one may name another
-    var attempt = 0  // number of failures in a row, since the last good connection
+    private var playlistDepth = 0  // playlists followed: one may name another
+    var attempt = 0  // failures in a row since the last good connection
     private var reason = ""
     private var lastByteTime = HostTime(nanoseconds: 0)
     private var head: HTTPHead?
-    /// The latest response that began with the sound's first byte, not one that continued the sound after a break; nil before.
+    /// The latest response that began with the sound's first byte, not after a break; nil before.
     private(set) var file: HTTPHead?
     private var icy = ICYParser(interval: 0)
     private var content = Content.unknown
@@ -57,7 +57,7 @@ struct StreamCore {
     var goal: (frame: Int, number: Int)?
     var corrections = 0  // of the last seek's byte offset
     var refusals: [AudioStreamError] = []
-    /// The number of reads by the render side, and the time at which this number last changed.
+    /// The reads by the render side, and the time of the last change.
     var attention = (pulls: 0, since: HostTime(nanoseconds: 0))
     private var random: any RandomNumberGenerator & Sendable
     private let options: AudioStreamOptions

@@ -106,8 +106,8 @@ final class StreamDecoder {
 
     // MARK: Seeking
 
-    /// Returns the byte offset, exact or estimated, at which decoding must begin so that `frame` sounds as if the whole stream
-    /// before it was decoded; nil while the offset is not known.
+    /// Returns the byte offset, exact or estimated, from which `frame` is decoded with the same result as from the beginning; nil
+    /// while it is not known.
     /// - Parameters:
     ///   - frame: a position in the sound, at the output's sample rate.
     ///   - byteCount: the length of the whole stream; nil if not known.
@@ -144,8 +144,7 @@ final class StreamDecoder {
     /// The frame that a seek is to reach; nil if no seek is under way.
     var goalFrame: Int? { goal?.frame }
 
-    /// Returns the number of frames to drop at the beginning of a packet after a seek; nil if the whole packet comes before the
-    /// target.
+    /// Returns the frames to drop at the beginning of a packet after a seek; nil if the whole packet comes before the target.
     private func lead(to goal: StreamGoal, _ packet: AudioStreamPacket, _ count: Int, _ stage: Stage) -> Int? {
         let position = stage.decoder.frames(packet.framePosition)
         let input = goal.input(at: position, from: stage.decoder.format.sampleRate, to: format.sampleRate)

@@ -41,7 +41,7 @@ struct StreamGoal {
         return max(0, Int(Double(input) * packets.format.sampleRate / from) - runIn(packets))
     }
 
-    /// Returns the number of frames after which a decoder that starts in the middle of a stream gives correct output.
+    /// Returns the frames after which a decoder that starts in the middle of a stream gives correct output.
     private static func runIn(_ packets: PacketFormat) -> Int {
         switch packets.codec {
         case .pcm: 0

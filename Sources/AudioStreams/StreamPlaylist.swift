@@ -32,7 +32,7 @@ package enum StreamPlaylist {
         return found
     }
 
-    /// Returns the addresses in a playlist. Relative ones are resolved against `address`, that of the playlist.
+    /// Returns the addresses in a playlist. Relative ones are resolved against `address`, the playlist's own.
     /// - Throws: ``AudioStreamError/badPlaylist(address:reason:)``, or ``AudioStreamError/badAddress(_:)`` if no entry is a valid
     ///   address.
     static func entries(_ bytes: [UInt8], from address: StreamAddress) throws(AudioStreamError) -> [StreamAddress] {
@@ -79,7 +79,7 @@ struct StreamAddress: Hashable, Sendable, CustomStringConvertible {
         (isSecure, isPipe) = (false, true)
     }
 
-    /// Resolves an address in a playlist against this address, that of the playlist.
+    /// Resolves an address in a playlist against this one, the playlist's own.
     func resolving(_ entry: String) throws(AudioStreamError) -> StreamAddress {
         guard let base = URL(string: text), let url = URL(string: entry, relativeTo: base) else {
             throw .badAddress(Self.shown(entry))

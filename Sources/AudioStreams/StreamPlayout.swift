@@ -49,7 +49,7 @@ final class StreamPlayout: Sendable {
     }
     /// Frames rendered so far.
     var framesPlayed: Int { renderer.shared.pointee.framesPlayed.load(ordering: .acquiring) }
-    /// The number of reads by the render side so far.
+    /// Reads by the render side so far.
     var pulls: Int { renderer.shared.pointee.pulls.load(ordering: .acquiring) }
     /// The position in the sound of the next frame to be played.
     var framePosition: Int {

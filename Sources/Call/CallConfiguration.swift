@@ -11,9 +11,9 @@ public struct CallConfiguration: Hashable, Sendable {
     public var streamRate: Double
     /// The number of channels on the wire, 1 or 2.
     public var channelCount: Int
-    /// The number of frames in a packet, at ``streamRate``: 1,024 for AAC; 120, 240, 480 or 960 for Opus. For PCM and Opus
-    /// Custom it is the length of a device's block, for Opus Custom at least 64. Packets of these two codecs may be shorter, as
-    /// they have at most 1,200 bytes, and Opus Custom sends multiples of 64 frames.
+    /// The frames of a packet, at ``streamRate``: 1,024 for AAC; 120, 240, 480 or 960 for Opus. For PCM and Opus
+    /// Custom those of a device's block, for Opus Custom at least 64. Their packets may be shorter: they have at most 1,200
+    /// bytes, and Opus Custom sends multiples of 64 frames.
     public var framesPerPacket: Int
     /// The codec's bit rate in bits a second; unused for PCM.
     public var bitRate: Int
@@ -25,7 +25,7 @@ public struct CallConfiguration: Hashable, Sendable {
     package var longestPacket = 0.120
     /// The maximum bits a second of Opus that the remote peer accepts; `Int.max` for no limit.
     package var bitRateLimit = Int.max
-    /// True if the bit rate may adapt to the link, as far as the codec and the remote peer allow.
+    /// True if the bit rate may adapt to the link; the codec and the remote peer must allow it.
     package var changesRate = false
     /// True if the remote peer's decoder uses Opus's in-band redundancy (RFC 7587 §6.1).
     package var takesCodecRedundancy = false
@@ -33,7 +33,7 @@ public struct CallConfiguration: Hashable, Sendable {
     package var remoteAudioSpecificConfig: [UInt8]
     /// The device's sample rate in hertz.
     public var deviceRate: Double
-    /// The number of frames in a block of the device.
+    /// The frames of a device's block.
     package var deviceBlock: Int
     /// The local trade of delay against gaps. In ``CallStatistics`` it is the current one (``CallSession/latencyProfile``).
     public var latencyProfile: LatencyProfile
@@ -75,7 +75,7 @@ extension CallConfiguration {
             fallback: repair.reserve == nil ? nil : codec.traits.fallback?.inCalls.decoding)
     }
 
-    /// The number of frames by which a decoder's output lags behind the packet's position.
+    /// The frames by which a decoder's output lags behind the packet's position.
     package var codecShift: Int { codec.inCalls.shift(framesPerPacket: framesPerPacket) }
 
     /// Returns the delay of framing and the codec in seconds: a block or frame must be complete before it is encoded, and the

@@ -34,7 +34,7 @@ package final class CallProcessor: Sendable {
     }
 
     /// The memory of the callbacks, allocated once and freed with the processor.
-    private struct StatePointer: @unchecked Sendable {  // `value` for the devices' threads, the rest atomic
+    private struct StatePointer: @unchecked Sendable {  // `value` is the devices'; the rest is atomic or constant
         let value: UnsafeMutablePointer<State>
         let isMuted: UnsafeMutablePointer<Atomic<Bool>>
         let volume: UnsafeMutablePointer<Atomic<UInt32>>  // the bits of a Float

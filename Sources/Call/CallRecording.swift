@@ -12,7 +12,6 @@ import Synchronization
 package struct CallCycle: BitwiseCopyable, Sendable {
     /// The device's frame counter at the first frame of the cycle.
     package var sampleTime: Int64
-    /// The number of frames in the cycle.
     package var frameCount: Int
     /// The nominal start of the cycle.
     package var hostTime: HostTime
@@ -40,7 +39,7 @@ package final class CallRecording: Sendable {
     package static let depth = 0.5
     /// The device's sample rate in hertz.
     package let sampleRate: Double
-    /// The number of channels of each voice.
+    /// The channels of each voice.
     package let channelCount: Int
 
     private static let maximumVoices = 16
@@ -59,7 +58,7 @@ package final class CallRecording: Sendable {
         var cycles: MessageQueue<CallCycle>?
         var voices: [Voice] = []
         var expectedSampleTime: Int64?
-        /// A cycle taken from the queue that waits until the frames skipped before it are rendered.
+        /// The next cycle, which waits until the frames skipped before it are rendered.
         var pendingCycle: CallCycle?
     }
 

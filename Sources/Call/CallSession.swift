@@ -134,8 +134,8 @@ public final class CallSession: MediaNegotiator {
     ///
     /// The insert follows voice processing and ``CallVoice/effects``, and precedes ``isMuted``. An exchange during the call is a
     /// crossfade of 5 ms that begins after the new insert's ``CallInsert/latency``; of several exchanges within a fade the last
-    /// one wins. The call retains an insert until its fade has ended. The call releases the insert afterwards when this property
-    /// is read or set, when ``levels`` is read, at ``followDevice()`` or at ``stop()``. Any thread except a render thread.
+    /// one wins. The call retains an insert until its fade has ended. It releases the insert afterwards when this property is
+    /// read or set, when ``levels`` is read, at ``followDevice()`` or at ``stop()``. Any thread except a render thread.
     public var captureInsert: CallInsert? {
         get { insert(at: processor.captureInsert) }
         set { processor.captureInsert.set(newValue) }

@@ -37,15 +37,13 @@ final class Correlator {
         return time[..<lagCount].map { $0 * scale }
     }
 
-    /// Returns the offset of a parabola's peak from the middle one of three successive samples through which it passes; the
-    /// middle one is the largest. The offset is −0.5 to 0.5 samples.
+    /// Returns the offset of the peak of a parabola through three samples from the middle one, the largest: −0.5 to 0.5 samples.
     static func peakOffset(_ left: Double, _ top: Double, _ right: Double) -> Double {
         let bend = left - 2 * top + right
         return bend < 0 ? max(-0.5, min(0.5, (left - right) / (2 * bend))) : 0
     }
 
-    /// Copies a slice to the transform's input: the sample with the slice's index `first` becomes the first one. The rest is
-    /// zero.
+    /// Copies a slice to the transform's input: its index `first` goes to 0. The rest is zero.
     private func fill(_ slice: ArraySlice<Float>, _ first: Int) {
         let at = slice.startIndex - first
         time.withUnsafeMutableBufferPointer { time in

@@ -3,7 +3,7 @@
 /// The mouth-to-ear delay between the sent and the heard sound, measured by correlation.
 ///
 /// Delays are in milliseconds, from the time of a sample at the sender's converter to its time at the listener's converter, on
-/// one clock. The statistics of the delays leave out windows with less than ``Options/minimumConfidence``.
+/// one clock. All statistics except ``confidence`` are over the windows with at least ``Options/minimumConfidence``.
 public struct DelayMeasurement: Codable, Equatable, Sendable {
     /// The delay of one window of the sent sound.
     public struct Window: Codable, Equatable, Sendable {
@@ -30,34 +30,32 @@ public struct DelayMeasurement: Codable, Equatable, Sendable {
         public init() {}
     }
 
-    /// The delay of the whole sound, in milliseconds: the median over the windows with at least ``Options/minimumConfidence``,
-    /// weighted by their confidence.
+    /// The delay of the whole sound, in milliseconds: the median of the windows, weighted by their confidence.
     public var milliseconds: Double
     /// The confidence of the measurement, 0 to 1: the mean over all ``windows``, reduced if another delay fits nearly as well.
     public var confidence: Double
-    /// The median of the delays of the windows with at least ``Options/minimumConfidence``, in milliseconds.
+    /// The median of the windows' delays, in milliseconds.
     public var p50: Double
-    /// The 95th percentile of the delays of the windows with at least ``Options/minimumConfidence``, in milliseconds.
+    /// The 95th percentile of the windows' delays, in milliseconds.
     public var p95: Double
-    /// The minimum of the delays of the windows with at least ``Options/minimumConfidence``, in milliseconds.
+    /// The minimum of the windows' delays, in milliseconds.
     public var minimum: Double
-    /// The maximum of the delays of the windows with at least ``Options/minimumConfidence``, in milliseconds.
+    /// The maximum of the windows' delays, in milliseconds.
     public var maximum: Double
-    /// The growth of the delay in milliseconds per minute (1 ppm is 0.06): the median slope between pairs of the windows with at
-    /// least ``Options/minimumConfidence`` (Theil–Sen). 0 if there is only one such window.
+    /// The growth of the delay in milliseconds per minute (1 ppm is 0.06): the median slope between pairs of windows (Theil–Sen).
+    /// 0 if there is only one window.
     public var driftMillisecondsPerMinute: Double
-    /// All windows in which both sounds are audible, in order of time. The confidence of a window is low if the heard sound is
-    /// another one.
+    /// All windows in which both sounds are audible, in order of time. A window's confidence is low if the heard sound is another
+    /// one.
     public var windows: [Window]
 
     /// Measures the delay of the heard sound after the sent one.
     ///
-    /// Both sounds are converted to 16 kHz, or to the lower of their sample rates if that is less, and pre-emphasised, which
-    /// sharpens the peak. This drops frequencies that codecs do not keep. Each window of the sent sound is correlated by FFT with
-    /// the part of the heard sound that can contain it. The delay of most windows, within a few milliseconds, then guides the
-    /// search in each window, so that repeated music does not mislead it, and a drifting delay is followed. A parabola through
-    /// the peak gives the fraction of a sample. Takes some tens of milliseconds per second of sound. Safe on any thread except a
-    /// render thread.
+    /// Both sounds are converted to 16 kHz, or to the lower of their sample rates if that is less, which drops frequencies that
+    /// codecs do not keep. Pre-emphasis sharpens the peak. Each window of the sent sound is correlated by FFT with the part of
+    /// the heard sound that can contain it. The delay of most windows, within a few milliseconds, then guides the search in each
+    /// window, so that repeated music does not mislead it, and a drifting delay is followed. A parabola through the peak gives
+    /// the fraction of a sample. Takes some tens of milliseconds per second of sound. Safe on any thread except a render thread.
     public init(sent: TimedSignal, heard: TimedSignal, options: Options = Options()) throws(DelayMeasurementError) {
         var search = DelaySearch(sent: sent, heard: heard, options: options)
         let found = try search.run()
@@ -80,8 +78,7 @@ public struct DelayMeasurement: Codable, Equatable, Sendable {
         windows = found.windows
     }
 
-    /// Returns the smallest delay, in milliseconds, that at least `share` of the windows do not exceed. The windows are sorted by
-    /// delay.
+    /// Returns the delay, in milliseconds, that `share` of the windows do not exceed. `sorted` is sorted by delay.
     private static func percentile(_ share: Double, _ sorted: [Window]) -> Double {
         sorted[max(0, Int((share * Double(sorted.count)).rounded(.up)) - 1)].milliseconds
     }

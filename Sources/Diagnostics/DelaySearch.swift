@@ -88,7 +88,7 @@ struct DelaySearch {
         return (windows, mean * distinct)
     }
 
-    /// Returns the index in `sent` at which each window begins whose energy is at most 30 dB below that of the loudest window.
+    /// Returns the indices in `sent` at which the windows at most 30 dB below the loudest begin.
     private func audibleStarts() throws(DelayMeasurementError) -> [Int] {
         let count = max(1, sent.count / windowLength)
         let energies = (0..<count).map { window in

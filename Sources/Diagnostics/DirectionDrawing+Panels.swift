@@ -27,7 +27,7 @@ extension DirectionDrawing {
                 if sample < range.lowerBound { range = sample...range.upperBound }
                 if sample > range.upperBound { range = range.lowerBound...sample }
             }
-            // Extend the line to that of the previous column, so that a steep slope has no gap.
+            // Extend the line to the previous column's, so that a steep slope has no gap.
             let low = previousRange.map { min(range.lowerBound, $0.upperBound) } ?? range.lowerBound
             let high = previousRange.map { max(range.upperBound, $0.lowerBound) } ?? range.upperBound
             previousRange = range

@@ -90,7 +90,7 @@ public final class Loopback: Sendable {
         }
     }
 
-    /// The factor by which feedback has reduced the gain: 1 without feedback, less after it. Any thread.
+    /// The factor by which feedback has reduced the gain, 1 or less. Any thread.
     package var howlReduction: Float {
         Float(bitPattern: memory.controls.pointee.reduction.load(ordering: .relaxed))
     }

@@ -16,7 +16,7 @@ struct LoopbackControls: ~Copyable {
     let gain = Atomic<UInt32>(Float(1).bitPattern)
     /// The extra delay in frames.
     let delay = Atomic<Int>(0)
-    /// The number of times that the gain was set so far.
+    /// Times that the gain was set so far.
     let gainSettings = Atomic<Int>(0)
     /// Requested probes so far.
     let requests = Atomic<Int>(0)

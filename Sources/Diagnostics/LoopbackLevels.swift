@@ -18,7 +18,7 @@ public struct LoopbackLevels: BitwiseCopyable, Sendable {
     public var inputLatency = 0.0
     /// The last callback's `IOCycle.outputLatency` in seconds; 0 before the first callback.
     public var outputLatency = 0.0
-    /// The number of frames in the last callback; 0 before the first.
+    /// Frames in the last callback; 0 before the first.
     public var frameCount = 0
 
     /// Creates levels of silence.

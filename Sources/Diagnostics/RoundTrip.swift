@@ -17,8 +17,8 @@ public struct RoundTrip: Codable, Hashable, Sendable {
     public var levelDecibels: Double
     /// True if the loop inverts the polarity.
     public var isInverted: Bool
-    /// The confidence, 0 to 1: how far the peak of the correlation exceeds, relative to the peak, the highest value more than 20
-    /// ms away from it. Without a loop the confidence is about 0.1; less than 0.5 counts as no loop.
+    /// The confidence, 0 to 1: 1 minus the ratio of the highest correlation more than 20 ms from the peak to the peak. About 0.1
+    /// without a loop; less than 0.5 counts as no loop.
     public var confidence: Double
     /// The input channel with the highest confidence, from 0.
     public var inputChannel: Int
@@ -64,8 +64,8 @@ public struct RoundTrip: Codable, Hashable, Sendable {
         let (left, top, right) = (
             sign * Double(correlation[peak - 1]), sign * Double(correlation[peak]), sign * Double(correlation[peak + 1])
         )
-        let peakWidth = Int(0.02 * capture.sampleRate)
-        let highestOther = inner.lazy.filter { abs($0 - peak) > peakWidth }.map { correlation[$0].magnitude }.max() ?? 0
+        let distance = Int(0.02 * capture.sampleRate)
+        let highestOther = inner.lazy.filter { abs($0 - peak) > distance }.map { correlation[$0].magnitude }.max() ?? 0
         confidence = top > 0 ? max(0, 1 - Double(highestOther) / top) : 0
         guard confidence >= Self.minimumConfidence else { throw .noLoop }
         let fraction = Correlator.peakOffset(left, top, right)

@@ -30,7 +30,7 @@ public enum RoundTripError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RoundTripError {
-    /// The priority of a failure. Of several failures, that with the highest priority is reported.
+    /// The priority of a failure. If there are several, the highest is reported.
     var weight: Int {
         switch self {
         case .silent: 0

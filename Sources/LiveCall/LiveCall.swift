@@ -14,9 +14,9 @@ import EarshotRooms
 /// get the same snapshots and events. The call is the only reader of its room's events and messages, and it owns the thread that
 /// has the sound device. Members are for any thread except a render thread. Every call must be closed with ``close()``.
 public final class LiveCall: Sendable {
-    /// The maximum number of events that ``events(after:)`` repeats, and that it keeps for a slow reader.
+    /// The maximum events that ``events(after:)`` repeats, and keeps for a slow reader.
     package static let historyLimit = 1_000
-    /// The maximum bytes of all messages together that ``events(after:)`` repeats.
+    /// The maximum total bytes of messages that ``events(after:)`` repeats.
     package static let historyByteLimit = 4 << 20
     /// The milliseconds between two observations of media and device.
     private static let interval = 50
@@ -156,7 +156,7 @@ public final class LiveCall: Sendable {
         state.withLock { state in state.records.sorted { $0.key < $1.key }.map(\.value) }
     }
 
-    /// Executes a command, or refuses it without a change. The method does not wait for the command's effects.
+    /// Executes a command, or refuses it without a change. Does not wait for the command's effects.
     public func perform(_ command: LiveCallCommand) throws(CommandRefusal) {
         try process { state, now throws(CommandRefusal) in
             if case .say = command, state.core.snapshot.availability(of: .say) == .available,
@@ -169,8 +169,8 @@ public final class LiveCall: Sendable {
     }
 
     /// Returns a stream of the past events after a number, then of each new event. The stream ends after
-    /// ``LiveCallEvent/Kind/ended(_:)``. A reader that is more than ``historyLimit`` events behind misses the oldest of them; a
-    /// gap in the events' numbers shows this.
+    /// ``LiveCallEvent/Kind/ended(_:)``. A reader more than ``historyLimit`` events behind misses the oldest; a gap in the
+    /// numbers shows this.
     /// - Parameter number: the number of the last known event; 0 for none. At most ``historyLimit`` past events are repeated.
     public func events(after number: UInt64 = 0) -> AsyncStream<LiveCallEvent> {
         state.withLock { state in
@@ -341,6 +341,6 @@ extension LiveCall.State {
 }
 
 extension LiveCallEvent {
-    /// The number of bytes of the event's message; 0 for an event without a message.
+    /// The bytes of the event's message; 0 without one.
     fileprivate var byteCount: Int { if case .messageReceived(let message) = kind { message.byteCount } else { 0 } }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads integers and text in raw memory. The bounds are checked in every build.
+/// Reads integers in raw memory. The bounds are checked in every build.
 extension RawSpan {
     func byte(_ offset: Int) -> UInt8 { native(offset, as: UInt8.self) }
 

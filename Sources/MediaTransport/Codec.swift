@@ -18,7 +18,7 @@ public enum Codec: String, Hashable, Sendable, CaseIterable, CustomStringConvert
     /// All codecs in order of preference, the most preferred first.
     package static let byPreference: [Codec] = [.opus, .pcm, .aac, .opusCustom]
 
-    /// The codec's payload type and the properties by which its packets are handled.
+    /// The codec's payload format and the properties by which its packets are handled.
     package var traits: Traits {
         switch self {
         case .aac: Traits(AACPayload.self, isDecodedAhead: true)

@@ -31,7 +31,7 @@ struct BlockGrid: BitwiseCopyable {
     private static var maximumUnit: Double { @_noLocks get { 0.003 } }
     /// The maximum drift: faster clocks leave no time between two jumps.
     private static var maximumDrift: Double { @_noLocks get { 150e-6 } }
-    /// The number of frames by which a delay must reach beyond its position, because it is steered only to within one frame.
+    /// The frames by which a delay must reach beyond its position, because it is steered only to within one frame.
     private static var reserveFrames: Double { @_noLocks get { 2.5 } }
     /// The seconds of the playout's margin that a slow change may use up before the delay has followed.
     private static var tolerance: Double { @_noLocks get { 0.000_1 } }

@@ -24,7 +24,7 @@ struct Concealer: ~Copyable {
     private var noise: ComfortNoise
     private var past: History
     private let mixture: UnsafeMutablePointer<Float>  // the sum or difference of both channels' past
-    private let analysisFrames: Int  // of the past, for a prediction
+    private let analysisFrames: Int  // the past frames that a prediction uses
     private let holdFrames: Int
     private let fadeFrames: Int
     private let noiseFrames: Int
@@ -133,7 +133,7 @@ struct Concealer: ~Copyable {
         return noiseShare <= 0 ? 0 : min(1, noiseShare) * noise.next(channel)
     }
 
-    /// The number of frames after which a continuation is silence.
+    /// The frames after which a continuation is silence.
     private var continuationLength: Int {
         @_noLocks get { holdFrames &+ fadeFrames &+ noiseFrames &+ noiseFadeFrames }
     }

@@ -69,7 +69,7 @@ struct DelaySteering: ~Copyable {
         tracker.set(LatencyProfile(valid: position))
     }
 
-    /// Notes the time at which a packet arrived that was not recovered.
+    /// Notes the arrival time of a packet that was not recovered.
     @_noLocks
     mutating func noteTime(_ now: Double) { recovery.add(at: now) }
 

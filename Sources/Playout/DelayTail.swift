@@ -11,7 +11,7 @@ import CEarshotRealtime
 /// the logarithm of the scale; Martins and Stedinger (2000) reason likewise for floods, where records are as short. Not for the
 /// render thread.
 struct DelayTail {
-    /// The number of runs of late packets in the fit, which are those beyond the fit's smallest depth.
+    /// The runs of late packets in the fit: those beyond the fit's smallest depth.
     let runCount: Double
     private let startDepth: Double  // the fit's smallest depth, in seconds
     private var laws: [Law] = []
@@ -30,9 +30,9 @@ struct DelayTail {
         }
     }
 
-    /// The preferred number of runs in the fit.
+    /// The preferred runs in the fit.
     private static let preferredRunCount = 30.0
-    /// The minimum number of runs in the fit.
+    /// The minimum runs in the fit.
     private static let minimumRunCount = 10.0
     private static let shapes = (0...16).map { Double($0) / 10 - 1 }  // without `stride`, which would call fma
     private static let priorShape = 0.1

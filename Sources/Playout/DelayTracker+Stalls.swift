@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DelayTracker {
-    /// The seconds for which a fault is remembered, a stall that is the only one of its size.
+    /// The seconds for which a fault, the only stall of its size, is remembered.
     private static var faultMemory: Double { @_noLocks get { 12 } }
     /// The maximum seconds from the first late packet of a stall to the last, or three packets if they are longer. A longer run
     /// is a lasting change of the network.

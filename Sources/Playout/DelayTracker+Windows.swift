@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DelayTracker {
-    /// The minimum number of windows without a long delay after which a spell of long delays has ended: half of the memory.
+    /// The minimum windows without a long delay after which a spell of long delays has ended: half of the memory.
     private static var shortestCalm: Int { @_noLocks get { 8 } }
-    /// The number of windows with long delays that must be exceeded in a spell: the absence of so few means nothing.
+    /// A spell has more windows with long delays than this: the absence of so few means nothing.
     private static var leastLongCount: Int { @_noLocks get { 5 } }
     /// The minimum ratio of the windows without long delays to the longest interval between two windows with long delays.
     private static var calmFactor: Int { @_noLocks get { 3 } }
-    /// The mean number of packets that arrive together with another one, above which the sender is taken to collect packets.
+    /// The mean number of further packets in an arrival above which the sender counts as one that collects packets.
     private static var gatheringShare: Double { @_noLocks get { 0.6 } }
     /// The maximum seconds that ``bound`` adds for a sender that collects packets.
     private static var longestGathering: Double { @_noLocks get { 0.2 } }
@@ -89,7 +89,7 @@ extension DelayTracker {
         isStale = true
     }
 
-    /// Forgets all previous packets, because their bins would overlap with that of a packet so early.
+    /// Forgets all previous packets, because a packet so early would share bins with them.
     @_noLocks
     private mutating func beginLower(_ level: Double, at now: Double) {
         while windows.count > 0 { removeOldest() }

@@ -9,7 +9,7 @@ struct DelayWindow: BitwiseCopyable {
     var low = Int.max  // the lowest bin in use
     var high = Int.min  // the highest bin in use
     var count = 0  // packets, with those of stalls that are not counted in the histogram
-    var groups = 0  // the number of groups of packets that arrived together
+    var groups = 0  // groups of packets that arrived together
     var packetLength = 0.0  // the seconds of sound in the longest packet
     var turned = 0.0  // the seconds by which the bins are wrong, because the drift was corrected later
 

@@ -49,7 +49,7 @@ struct DriftEstimator: BitwiseCopyable {
     private static var priorDeviation: Double { @_noLocks get { 200e-6 } }
     /// The maximum drift that is followed without proof.
     private static var usualLimit: Double { @_noLocks get { 1e-3 } }
-    /// The maximum drift. A drift beyond ``usualLimit`` is not that of a clock, but of a sender that does not keep its nominal
+    /// The maximum drift. A drift beyond ``usualLimit`` comes not from a clock but from a sender that does not keep its nominal
     /// rate; it is followed once proven.
     private static var greatestDrift: Double { @_noLocks get { 0.09 } }
     /// The seconds for which a line must have held to be proven.

@@ -24,8 +24,7 @@ public struct LatencyProfile: Hashable, Sendable, BitwiseCopyable {
     public static var sing: LatencyProfile { @_noLocks get { LatencyProfile(valid: 0) } }
     /// For conversation: 0.3 % of the packets may be late; at most 80 ms of jitter are compensated.
     public static var talk: LatencyProfile { @_noLocks get { LatencyProfile(valid: 0.5) } }
-    /// For listening and recording: 0.02 % of the packets may be late; at most 500 ms of jitter are
-    /// compensated.
+    /// For listening and recording: 0.02 % of the packets may be late; at most 500 ms of jitter are compensated.
     public static var listen: LatencyProfile { @_noLocks get { LatencyProfile(valid: 1) } }
 
     /// The presets by name, from fast to safe.

@@ -11,9 +11,9 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
     public var sequence: Int
     /// The unwrapped position of the packet's first frame on the stream's timeline, at the stream's rate.
     public var position: Int
-    /// The number of frames in the packet.
+    /// The frames in the packet.
     public var frameCount: Int
-    /// The number of bytes in the payload.
+    /// The bytes of the payload.
     public var byteCount: Int
     /// The host time at which the packet was ready for playing.
     public var arrival: HostTime
@@ -122,7 +122,7 @@ public final class PacketQueue: @unchecked Sendable {  // `second` is the media 
 
     /// Appends a packet. Returns false if the queue is full or the payload too large. For the media thread.
     public func push(_ header: PacketHeader, payload: UnsafeRawBufferPointer) -> Bool {
-        if let second { _ = second.push(header, payload: payload) }  // which counts the packets that it rejects itself
+        if let second { _ = second.push(header, payload: payload) }  // which counts its own rejected packets
         guard payload.count <= storage.payloadCapacity else { return reject() }
         return append(header) { slot in
             if let bytes = payload.baseAddress { slot.copyMemory(from: bytes, byteCount: payload.count) }

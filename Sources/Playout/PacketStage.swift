@@ -8,7 +8,7 @@ struct PacketStage: ~Copyable {
     static var capacity: Int { @_noLocks get { 5_760 } }
     /// The memory into which decoders write.
     let channels: Channels
-    /// The number of frames still to be played; the first of them is at the index ``offset`` of ``channels``.
+    /// The frames still to be played; the first is at the index ``offset`` of ``channels``.
     private(set) var frameCount = 0
     private(set) var offset = 0
     /// The position on the stream's timeline of the frame at ``offset``.

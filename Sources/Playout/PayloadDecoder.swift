@@ -5,7 +5,7 @@ import EarshotAudioBase
 /// Decodes packets of the stream's codec and of its fallback codec to a ``PacketStage``.
 struct PayloadDecoder: ~Copyable {
     var stage: PacketStage
-    /// The number of frames in the last decoded packet; before the first one, the configured number.
+    /// The frames of the last decoded packet; before the first one, the configured number.
     private(set) var framesPerPacket: Int
 
     private let main: RenderDecoder.Handle
@@ -40,7 +40,7 @@ struct PayloadDecoder: ~Copyable {
     /// Opus conceals a whole packet at once, as its coders expect. If it concealed pieces of 2.5 ms, which is allowed, it would
     /// lose the phase at each piece; that costs half a point of PESQ at 5 % loss. A packet that is slightly late joins in the
     /// middle.
-    /// - Parameter gap: the number of frames to the next packet; `.max` if unknown.
+    /// - Parameter gap: the frames to the next packet; `.max` if unknown.
     /// - Returns: the frames concealed; 0 if the codec does not conceal.
     @_noLocks
     mutating func conceal(position: Int, gap: Int) -> Int {

@@ -12,9 +12,9 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     public var deviceRate: Double
     /// The number of channels of the stream, 1 or 2.
     public var channelCount: Int
-    /// The usual number of frames in a packet; packets of other lengths play too.
+    /// The usual frames of a packet; packets of other lengths play too.
     public var framesPerPacket: Int
-    /// The maximum number of output frames of one pull.
+    /// The maximum output frames of one pull.
     package var maximumFrameCount: Int
     /// The seconds of delay beyond what the latency profile requires.
     package var margin: Double
@@ -52,7 +52,7 @@ public struct PlayoutConfiguration: Sendable, Equatable {
         }
     }
 
-    /// The number of packets for which the queue has room: those of 0.75 s, or of 2 s if cycles are pulled later, clamped to
+    /// The packets for which the queue has room: those of 0.75 s, or of 2 s if cycles are pulled later, clamped to
     /// 256…2,048. A packet that is a block of the sender's card counts as 64 frames at most, as it may be shorter than expected.
     var packetCapacity: Int {
         let frames = coding.packetsAreBlocks ? min(64, framesPerPacket) : framesPerPacket

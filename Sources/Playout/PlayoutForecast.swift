@@ -43,7 +43,7 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
         GlitchRate.rates(runs: seenRuns, depths: knownDepths, seconds: observedSeconds)
     }
 
-    /// The number of runs of late packets at each depth. If nearly all packets are late, their runs merge although as much is
+    /// The runs of late packets at each depth. If nearly all packets are late, their runs merge although as much is
     /// audible; so each number is at least as great as that at any greater depth.
     private var seenRuns: [Double] {
         var most = 0.0
@@ -86,8 +86,8 @@ package struct PlayoutForecast: BitwiseCopyable, Sendable {
 }
 
 extension PlayoutForecast {
-    /// Adds a packet by the seconds of its delay above the earliest packet's; `now` is its arrival in seconds of any one clock.
-    /// Safe on the render thread.
+    /// Adds a packet that came `delay` seconds later than the earliest one, at `now` in seconds of any one clock. Safe on the
+    /// render thread.
     @_noLocks
     mutating func add(delay: Double, at now: Double) {
         if lastTime >= 0, now > lastTime { observedSeconds += min(1, now - lastTime) }

@@ -50,7 +50,7 @@ struct PlayoutState: ~Copyable {
         steering.render(output, frameCount: frameCount, &reader, &intake, &statistics)
     }
 
-    /// Skips stream frames with a device that skipped frames: the gap has happened already, and the delay stays.
+    /// Skips as much of the stream as the device has skipped: the gap has happened already, and the delay stays.
     @_noLocks
     private mutating func followDevice(_ sampleTime: Int64, _ frameCount: Int) {
         let skipped = sampleTime &- expectedSampleTime
@@ -108,7 +108,7 @@ struct PlayoutState: ~Copyable {
         reader.start(at: steering.firstCursor(header, arrival: arrival, now: now, frameCount: frameCount))
     }
 
-    /// Learns how late a missing packet's copy is that the next packet carries, if it carries one.
+    /// Learns how late the next packet's copy of a missing packet is, if it carries one.
     @_noLocks
     private mutating func learnRedundancy(_ slot: Int, _ header: PacketHeader, at arrival: Double) {
         let isGap = header.sequence == restarts.newestSequence &+ 2
@@ -120,7 +120,7 @@ struct PlayoutState: ~Copyable {
     /// The forecast of the observed delays.
     var forecast: PlayoutForecast { @_noLocks get { steering.tracker.forecast } }
 
-    /// Returns true if the last forecast is a second old or there is none; `sampleTime` is then the time of the last forecast.
+    /// Returns true if the last forecast is a second old or there is none; then notes `sampleTime` as the last one's time.
     @_noLocks
     mutating func forecastIsDue(_ sampleTime: Int64) -> Bool {
         guard isStarted else { return false }

@@ -42,7 +42,7 @@ public struct PlayoutStatistics: BitwiseCopyable, Sendable {
     public var position = 0.0
     /// The drift of the sender's device clock relative to the local device's in ppm; 20 means that the sender is 20 ppm fast.
     public var driftPPM = 0.0
-    /// The number of frames in the last decoded packet.
+    /// The frames of the last decoded packet.
     public var framesPerPacket = 0
     /// True if a packet has arrived.
     public var isStarted = false

@@ -15,9 +15,9 @@ struct RecoveryTracker: ~Copyable {
     }
     private static var windowCount: Int { @_noLocks get { 24 } }
     private static var windowLength: Double { @_noLocks get { 0.5 } }  // seconds
-    /// The number of windows with recovered packets from which on the window with the greatest offset is ignored.
+    /// The windows with recovered packets from which on the one with the greatest offset is ignored.
     private static var outlierCount: Int { @_noLocks get { 4 } }
-    /// The maximum number of recovered packets, in the 12 s of all windows, that is not worth a longer delay.
+    /// The maximum recovered packets, in the 12 s of all windows, that are not worth a longer delay.
     private static var indifference: Int { @_noLocks get { 2 } }
     private let windows: UnsafeMutablePointer<Window>
     private var count = 0

@@ -8,7 +8,7 @@ struct StreamReader: ~Copyable {
     private(set) var cursor = 0
     /// True once a packet was played since the start.
     private(set) var hasPlayed = false
-    /// The number of frames concealed since the last received packet was played.
+    /// The frames concealed since the last received packet was played.
     private(set) var concealedRunFrames = 0
     var decoder: PayloadDecoder
     private var concealer: Concealer
@@ -26,7 +26,7 @@ struct StreamReader: ~Copyable {
         concealedRunFrames = 0
     }
 
-    /// Forgets the stream; its last sound is crossfaded with that of the next stream.
+    /// Forgets the stream; its last sound is crossfaded with the next stream.
     @_noLocks
     mutating func reset() {
         concealer.begin()

@@ -5,7 +5,7 @@
 /// Periodic sound is stretched as soon as the delay is some milliseconds off. For other sound, such as music, the rate corrects
 /// the delay; if that would take too long, the best available joint is used after 0.3 s.
 struct StretchPlan: BitwiseCopyable {
-    /// The maximum number of stream frames to remove, or if negative, to repeat; 0 for no stretch.
+    /// The maximum stream frames to remove; negative to repeat, 0 for no stretch.
     private(set) var limit = 0
     /// True if any joint is acceptable.
     private(set) var isUrgent = false

@@ -12,20 +12,20 @@ import EarshotAudioBase
 struct TimeScaler: ~Copyable {
     /// The memory of the sound; new frames are written from the index ``end`` on.
     let channels: Channels
-    /// The number of frames that are decoded and not yet read.
+    /// The frames that are decoded and not yet read.
     var lead: Int { @_noLocks get { end &- start } }
     /// The index in ``channels`` after the last decoded frame.
     private(set) var end: Int
-    /// The number of frames in the shortest stretch.
+    /// The frames of the shortest stretch.
     let shortest: Int
-    /// The number of frames in the longest stretch.
+    /// The frames of the longest stretch.
     let longest: Int
-    /// The number of frames in a crossfade.
+    /// The frames of a crossfade.
     let fade: Int
 
     var start: Int  // the index in `channels` of the next frame to be read
     let context: Int  // frames before the joint that must match as well
-    let factor: Int  // the number of frames added up to one for the first search
+    let factor: Int  // the frames added up to one for the first search
     let mono: UnsafeMutablePointer<Float>  // the sum of the channels
     let coarse: UnsafeMutablePointer<Float>  // `mono` at a lower rate, for the first search
     private let buffer: AudioBuffer
@@ -56,11 +56,11 @@ struct TimeScaler: ~Copyable {
     /// Makes room for `frameCount` frames after the present ones.
     @_noLocks
     mutating func reserve(_ frameCount: Int) {
-        let excessFrames = start &- historyFrames
-        guard end &+ frameCount > capacity, excessFrames > 0 else { return }
-        for c in 0..<channels.count { moveSamples(channels[c], channels[c] + excessFrames, end &- excessFrames) }
-        start &-= excessFrames
-        end &-= excessFrames
+        let droppedFrames = start &- historyFrames
+        guard end &+ frameCount > capacity, droppedFrames > 0 else { return }
+        for c in 0..<channels.count { moveSamples(channels[c], channels[c] + droppedFrames, end &- droppedFrames) }
+        start &-= droppedFrames
+        end &-= droppedFrames
     }
 
     /// Adds frames that were written at ``end``.
@@ -76,7 +76,7 @@ struct TimeScaler: ~Copyable {
 
     /// Removes a stretch of `shortest ... limit` frames from the waiting sound.
     /// - Parameter similarity: the required correlation, -1 to 1.
-    /// - Returns: the number of frames removed; 0 if nothing is similar enough, or too little waits.
+    /// - Returns: the frames removed; 0 if nothing is similar enough, or too little waits.
     @_noLocks
     mutating func shorten(by limit: Int, similarity: Float) -> Int {
         let most = min(min(limit, longest), lead &- fade)
@@ -89,7 +89,7 @@ struct TimeScaler: ~Copyable {
     }
 
     /// Repeats the last `shortest ... limit` frames; 4 ms must wait to be crossfaded with them.
-    /// - Returns: the number of frames added; 0 if nothing is similar enough, or too little waits.
+    /// - Returns: the frames added; 0 if nothing is similar enough, or too little waits.
     @_noLocks
     mutating func lengthen(by limit: Int, similarity: Float) -> Int {
         let most = min(limit, longest)

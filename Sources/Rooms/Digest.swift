@@ -32,7 +32,7 @@ enum Digest {
         return result
     }
 
-    /// Returns true if two byte arrays are equal. The time does not depend on the position of a difference.
+    /// Returns true if two byte arrays are equal, in constant time.
     static func isEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         unsafe a.count == b.count && CRYPTO_memcmp(a, b, a.count) == 0
     }

@@ -2,7 +2,7 @@
 
 /// A room's identity: 16 random bytes, kept across handovers to other hosts.
 public struct RoomID: Hashable, Sendable, CustomStringConvertible {
-    /// The room's identity as 16 bytes.
+    /// The 16 bytes.
     package let bytes: [UInt8]
 
     /// Draws a random id.
@@ -132,7 +132,7 @@ extension Epoch: Codable {
 package struct EventID: Hashable, Sendable, CustomStringConvertible {
     /// The room's epoch in which the host sent the event.
     package let epoch: Epoch
-    /// The event's number among those to the same member, from 1; a new admission or another host restarts the count.
+    /// The event's number for this member, from 1; a new admission or another host restarts the count.
     package let number: UInt64
 
     init(epoch: Epoch, number: UInt64) {

@@ -23,7 +23,7 @@ extension CallSimulation {
         package struct Peer {
             /// The nominal rate in hertz; 8,000 to 384,000.
             package var sampleRate = 48_000.0
-            /// The number of frames in a block of the card.
+            /// The frames in a block of the card.
             package var blockFrameCount = 128
             /// The deviation of the card's true rate from the nominal rate in parts per million; −10,000 to 10,000.
             package var driftPPM = 0.0

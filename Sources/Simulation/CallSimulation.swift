@@ -103,7 +103,7 @@ package struct CallSimulation {
     /// Completes the files in the output folder. The simulation cannot run afterwards.
     package func close() throws(AudioFileError) { for peer in peers { try peer.tape?.close() } }
 
-    /// The maximum number of datagrams that were in flight at once so far.
+    /// The maximum datagrams in flight at once so far.
     var datagramSlots: Int { flights.slotCount }
     var now: HostTime { start.advanced(bySeconds: elapsed) }
 

@@ -81,7 +81,7 @@ package enum LossProcess: Hashable, Sendable {
 package struct LinkCapacity: Hashable, Sendable {
     /// The bits a second; nil for no limit. The 28 bytes of each datagram's IPv4 and UDP headers count.
     package var bitsPerSecond: Double?
-    /// The maximum bytes that wait in the queue; nil for those of 0.2 s at the link's rate, at least 3,000.
+    /// The maximum bytes that wait in the queue; nil for 0.2 s at the link's rate, at least 3,000.
     package var queueBytes: Int?
 
     /// Creates a capacity; by default without a limit.

@@ -8,7 +8,7 @@
 package struct NetworkTrace: Hashable, Sendable {
     /// The maximum delay of a line in milliseconds.
     package static let longestDelay = 10_000.0
-    /// The maximum number of packets in a trace: eleven hours of packets of 2.5 ms.
+    /// The maximum packets in a trace: eleven hours of packets of 2.5 ms.
     package static let longestCount = 16_000_000
 
     /// The delays in milliseconds, negative for lost packets.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A series over time with at most ``capacity`` points, each for an interval of the same length. If more would be needed, the
-/// length is doubled, and each two neighbours are merged.
+/// A series over time with at most ``capacity`` points, each for an interval of the same length. If more are needed, the length
+/// doubles and neighbours are merged in pairs.
 struct SeriesMeter {
     static let capacity = 240
 

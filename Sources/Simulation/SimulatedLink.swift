@@ -6,12 +6,12 @@ import EarshotAudioBase
 package struct SimulatedLink {
     /// The traffic of this path.
     package struct Counts: Hashable, Sendable {
-        /// The number of datagrams of sound that were sent, then of those lost, lost because the queue was full, and duplicated.
+        /// The datagrams of sound: sent, lost, lost because the queue was full, and duplicated.
         package var media = 0
         package var lostMedia = 0
         package var overflowedMedia = 0
         package var duplicatedMedia = 0
-        /// The bytes of the datagrams of sound, then of all datagrams, without the headers of UDP and IP.
+        /// The bytes of the datagrams of sound, and of all datagrams, without the headers of UDP and IP.
         package var mediaBytes = 0
         package var bytes = 0
         /// The bytes of the largest datagram.
@@ -70,7 +70,7 @@ package struct SimulatedLink {
             counts.media += 1
             counts.mediaBytes += byteCount
         }
-        // Each datagram draws the same number of random numbers, so that a change of one impairment does not change the others.
+        // Always draw four random numbers, so that a change of one impairment does not change the others.
         let draws = (random.unit(), random.unit(), random.unit(), random.unit())
         let elapsed = Double(now) * 1e-9
         guard let departureTime = queue.departure(byteCount: byteCount + LinkCapacity.headerBytes, at: elapsed) else {

@@ -34,12 +34,12 @@ extension SimulatedPeer {
 
     func observe(_ cycle: IOCycle, elapsed: Double) {
         guard !meters.isEmpty,
-            let blockTime = card.time(ofFrame: cycle.sampleTime + Int64(2 * card.configuration.longestBlock))
+            let outputTime = card.time(ofFrame: cycle.sampleTime + Int64(2 * card.configuration.longestBlock))
         else { return }
         for index in meters.indices where meters[index].began != nil {
             guard let agreement = agreements[PeerID(meters[index].from)], let heard = agreement.heard else { continue }
             meters[index].observe(
-                heard.playout.statistics, of: agreement.media, at: self, outputTime: blockTime, elapsed: elapsed)
+                heard.playout.statistics, of: agreement.media, at: self, outputTime: outputTime, elapsed: elapsed)
         }
     }
 }

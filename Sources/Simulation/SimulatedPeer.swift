@@ -70,7 +70,7 @@ package final class SimulatedPeer {
     /// The sound that the loudspeaker has played; nil if it is not kept or recorded.
     let room: AudioRing?
     let block: AudioBuffer
-    /// The number of frames of sound that have been passed to the microphone.
+    /// The frames passed to the microphone so far.
     var fed = 0
     var inbox: [(bytes: [UInt8], from: PeerID)] = []
     // The time until which the card's cycles are stopped. Unchecked, because this and the next two times are read at each step of

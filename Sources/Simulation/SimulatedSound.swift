@@ -30,7 +30,7 @@ package struct SimulatedSound {
         })
     }
 
-    /// Returns the sound of a file of any length, which is repeated, and read as it is needed.
+    /// Returns the sound of a file of any length, repeated and read on demand.
     /// - Parameters:
     ///   - file: owned by the sound from now on.
     ///   - format: the card's format.

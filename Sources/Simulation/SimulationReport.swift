@@ -5,15 +5,15 @@
 package struct SimulationReport: Codable, Hashable, Sendable {
     /// The distribution of values in milliseconds, one for each block or received packet. The percentiles have three digits.
     package struct Spread: Codable, Hashable, Sendable {
-        /// The minimum in milliseconds.
+        /// The minimum.
         package var least: Double
-        /// The median in milliseconds.
+        /// The median.
         package var p50: Double
-        /// The 95th percentile in milliseconds, which 5 % of the values exceed.
+        /// The 95th percentile.
         package var p95: Double
-        /// The 99th percentile in milliseconds, which 1 % of the values exceed.
+        /// The 99th percentile.
         package var p99: Double
-        /// The maximum in milliseconds.
+        /// The maximum.
         package var max: Double
     }
 
@@ -23,7 +23,7 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var number: Int
         /// The card's rate in hertz.
         package var rate: Double
-        /// The number of frames in a block of the card.
+        /// The frames in a block of the card.
         package var block: Int
         /// The deviation of the card's true rate from the nominal rate in parts per million.
         package var driftPPM: Double
@@ -55,15 +55,15 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var codec: String
         /// The sample rate of the stream in hertz.
         package var rate: Double
-        /// The negotiated number of frames in a packet.
+        /// The negotiated frames in a packet.
         package var packetFrames: Int
         /// The kilobits a second sent, with RTP headers, reports and SRTP, without UDP and IP.
         package var kilobitsPerSecond: Double
         /// The kilobits a second without the headers of RTP and SRTP: payloads, with redundancy and its headers.
         package var payloadKilobitsPerSecond: Double
-        /// The number of times that the sender lowered its bit rate for a slow link, in the whole call.
+        /// Times that the sender lowered its bit rate for a slow link, in the whole call.
         package var stepsDown: Int
-        /// The number of times that the sender raised its bit rate again, in the whole call.
+        /// Times that the sender raised its bit rate again, in the whole call.
         package var stepsUp: Int
         /// True if, at the end of the call, even the lowest bit rate exceeded the link's rate.
         package var isLinkTooSlow: Bool
@@ -77,7 +77,7 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var depthMs: Spread?
         /// The sender's clock relative to the receiver's at the end, in parts per million, as playout measured it.
         package var driftPPM: Double
-        /// The number of packets of sound that were sent.
+        /// The packets of sound sent.
         package var packetsSent: Int
         /// The packets that the network lost, including those at a full queue.
         package var packetsLost: Int
@@ -93,7 +93,7 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var packetsRecoveredByRequest: Int
         /// The recovered packets from the next packet (Opus's in-band FEC).
         package var packetsRecoveredByCodec: Int
-        /// The number of frames that were missing and concealed.
+        /// The concealed frames.
         package var concealedFrames: Int
         /// The share of concealed frames in all heard ones, 0 to 1.
         package var concealedShare: Double
@@ -101,7 +101,7 @@ package struct SimulationReport: Codable, Hashable, Sendable {
         package var droppedFrames: Int
         /// The frames added to lengthen the delay.
         package var insertedFrames: Int
-        /// The number of runs of successive blocks with concealed, skipped or inserted frames.
+        /// The runs of successive blocks with concealed, skipped or inserted frames.
         package var glitches: Int
         /// The glitches a minute.
         package var glitchesPerMinute: Double

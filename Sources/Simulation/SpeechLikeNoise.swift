@@ -11,16 +11,16 @@ package func speechLikeNoise(_ n: Int, voice: UInt64 = 0) -> Float {
 /// The sound of ``speechLikeNoise(_:voice:)`` in blocks: a line through random points, multiplied by a slower line for the
 /// loudness.
 struct SpeechLikeNoise {
-    /// The number of frames between two random points of the loudness.
+    /// The frames between two random points of the loudness.
     static let loudnessFrames = 1_920
-    /// The number of frames between two random points of the sound itself.
+    /// The frames between two random points of the curve.
     static let curveFrames = 6
     private let voice: UInt64
 
     init(voice: UInt64) { self.voice = voice }
 
-    /// Writes `count` frames, beginning with frame `first`, at least 0: writes the loudness of all frames, then multiplies it by
-    /// the curve.
+    /// Writes `count` frames, beginning with frame `first`, at least 0: first the loudness of all frames, then multiplied by the
+    /// curve.
     func fill(_ samples: UnsafeMutablePointer<Float>, from first: Int, count: Int) {
         pieces(first, count, Self.loudnessFrames, salt: 1) { index, position, frames, ends in
             for i in 0..<frames { samples[index + i] = Self.volume(Self.line(position + i, Self.loudnessFrames, ends)) }

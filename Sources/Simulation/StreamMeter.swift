@@ -16,7 +16,7 @@ struct StreamMeter {
     private(set) var depth = SpreadMeter()
     private(set) var target = SpreadMeter()
     private(set) var series = SeriesMeter()
-    /// The number of runs of successive blocks with concealed, skipped or inserted frames.
+    /// The runs of successive blocks with concealed, skipped or inserted frames.
     private(set) var glitches = 0
     /// The second of the call at which measuring began; nil before.
     private(set) var began: Double?
@@ -83,8 +83,7 @@ struct StreamMeter {
             target: statistics.targetDepth, depth: statistics.depth, mouthToEar: delay, at: elapsed - began)
     }
 
-    /// Returns the number of frames from the sender's position 0 to the receiver's, by the RTP timestamps of both; nil if one is
-    /// unknown.
+    /// Returns the frames from the sender's position 0 to the receiver's, by their RTP timestamps; nil if one is unknown.
     private func offset(of media: MediaPeer, at receiver: SimulatedPeer) -> Int? {
         guard let theirs = sender.media(for: receiver.id)?.timestampOrigins.sent,
             let ours = media.timestampOrigins.received

@@ -5,7 +5,7 @@ enum TOMLNumber {
     /// The maximum length of a number in bytes.
     private static let maximumByteCount = 1_000
 
-    /// Returns the number that a word states; nil if the word is not a number.
+    /// Parses a number; nil if the word is not one.
     static func content(_ word: ArraySlice<UInt8>) throws(TOMLRangeError) -> TOMLValue.Content? {
         var rest = word
         let isSigned = rest.first == 0x2B || rest.first == 0x2D
@@ -56,7 +56,7 @@ enum TOMLNumber {
         ["0x": 16, "0o": 8, "0b": 2][String(decoding: prefix, as: UTF8.self)]
     }
 
-    /// Reads digits, which single underscores may separate. Returns the digits alone; nil if there are none.
+    /// Reads digits with single underscores between them. Returns the digits alone; nil if there are none.
     private static func digits(_ rest: inout ArraySlice<UInt8>, _ radix: Int) -> String? {
         func isDigit(_ byte: UInt8?) -> Bool {
             guard let byte else { return false }

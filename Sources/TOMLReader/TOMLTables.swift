@@ -7,7 +7,7 @@ struct TOMLTables {
 
     /// The origin of a table, which decides whether later headers and keys may add to the table.
     enum Origin {
-        /// The table was created by the header of a table inside it. A header for the table itself may follow.
+        /// The table was created by the header of a table inside it. The table's own header may follow.
         case implied
         case header
         case dottedKey
@@ -34,7 +34,7 @@ struct TOMLTables {
     }
 
     private var tables: [Table]
-    /// The tables of each list `[[a]]`, stored separately so that adding a table does not copy the other tables.
+    /// The tables of each list `[[a]]`, stored separately so that adding one does not copy the others.
     private var lists: [[Index]] = []
 
     init(at place: SourcePlace) { tables = [Table(origin: .header, place: place)] }

@@ -2,7 +2,7 @@
 
 /// Parses TOML's dates and times (RFC 3339). They are validated and kept as written.
 enum TOMLTime {
-    /// Returns the date or time that a word states; nil if the word is neither.
+    /// Parses a date or time; nil if the word is neither.
     static func content(_ word: ArraySlice<UInt8>) throws(TOMLRangeError) -> TOMLValue.Content? {
         var rest = word
         let isDate = rest.dropFirst(4).first == 0x2D

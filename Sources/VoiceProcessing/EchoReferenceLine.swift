@@ -56,7 +56,7 @@ package final class EchoReferenceLine {
     private let block: AudioBuffer
 
     /// - Parameters:
-    ///   - delay: the frames by which a read is later than the output.
+    ///   - delay: the delay of a read after the output, in frames.
     ///   - frameCapacity: the maximum frames of a read.
     package init(delay: Int, frameCapacity: Int) {
         block = AudioBuffer(channelCount: 1, frameCapacity: frameCapacity)

@@ -9,7 +9,7 @@ struct VoiceProcessingCore: ~Copyable {
     private let processor: VoiceProcessor
     private let input: AudioRing.Reader
     private let output: AudioRing.Writer
-    private let converts: Bool  // if false, both resamplers are never used
+    private let converts: Bool  // if false, neither resampler is used
     private var toLibrary: Resampler
     private var toDevice: Resampler
     private let deviceInput: AudioBuffer  // microphone and reference at the device's rate
@@ -64,7 +64,7 @@ struct VoiceProcessingCore: ~Copyable {
         }
     }
 
-    /// Reports the number of frames that the callback requested, and of those that were late, to the monitor.
+    /// Reports the callback's requested frames and late frames to the monitor.
     /// - Returns: the monitor's finding, if any.
     mutating func observe(wanted: Int, late: Int, sampleRate: Double) -> VoiceProcessingFinding? {
         monitor.observe(wanted: wanted, late: late, sampleRate: sampleRate)

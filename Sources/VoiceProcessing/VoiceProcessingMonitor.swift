@@ -64,7 +64,7 @@ package struct VoiceProcessingMonitor: Sendable {
         loudestLevel = max(microphoneLevel, loudestLevel - 0.005)  // falls by half a decibel a second
         if let finding = judgeRepetition(cleaned, frameCount, level: cleanedLevel) { return finding }
         if let finding = judgeLoudness(cleanedLevel) { return finding }
-        // The output is one or two frames late, so its level is compared with that of the microphone's previous frame.
+        // The output is one or two frames late, so its level is compared with the microphone's previous frame.
         let spoken = recent.0
         recent = (microphoneLevel, recent.0)
         guard farSilence > 40, max(microphoneLevel, spoken) > max(floor + 12, -55) else { return nil }

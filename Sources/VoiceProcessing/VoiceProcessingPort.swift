@@ -189,8 +189,8 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
         from input: UnsafeMutablePointer<Float>, into output: UnsafeMutablePointer<Float>, frameCount: Int
     ) {
         dropLate()
-        let fadeRest = Self.fadeLength &- state.pointee.fade
-        let readLimit = frameCount < fadeRest ? frameCount : fadeRest
+        let fadeRemaining = Self.fadeLength &- state.pointee.fade
+        let readLimit = frameCount < fadeRemaining ? frameCount : fadeRemaining
         let got = state.pointee.owed == 0 ? fromWorker.read(dropped, frameCount: readLimit).frameCount : 0
         var gain = Float(state.pointee.fade) * fadeStep
         var i = 0

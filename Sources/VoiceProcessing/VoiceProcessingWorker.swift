@@ -120,8 +120,8 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         follow(priority)
     }
 
-    /// Sets the thread's priority just below that of a device's thread, after a change of the device; nil for normal scheduling.
-    /// Does nothing while no thread runs.
+    /// Sets the thread's priority just below a device's thread, after a change of the device; nil for normal scheduling. Does
+    /// nothing while no thread runs.
     package func follow(_ priority: Int?) {
         guard running.load(ordering: .acquiring) else { return }
         if let priority {

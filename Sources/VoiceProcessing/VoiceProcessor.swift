@@ -72,7 +72,7 @@ public final class VoiceProcessor: @unchecked Sendable {  // one thread at a tim
     /// The delay of the output in samples, as measured by correlation, within 0.1 ms.
     public var delay: Int { Int((delayMilliseconds * Double(sampleRate) / 1000).rounded()) }
 
-    /// The delay of the output in milliseconds, as measured by correlation, within 0.1 ms.
+    /// ``delay`` in milliseconds, before rounding to samples.
     package var delayMilliseconds: Double {
         var native = options.native(rate: sampleRate)
         return earshot_voice_delay(&native)

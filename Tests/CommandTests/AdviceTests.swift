@@ -25,6 +25,9 @@ import Testing
         #expect(Failure(AudioDeviceError.deviceGone(name: "X")).line.hasPrefix("X is gone. Plug it in again"))
         #expect(Failure(AudioFileError.missing(path: "a")).line == "a: no such file. Check the name.")
         #expect(
+            Failure(AudioFileError.notAudio(path: "a", reason: "it is empty")).line.hasSuffix(
+                "Check that it was copied or recorded completely."))
+        #expect(
             Failure(NearbyError.store(.tooLarge("a"))).line.hasSuffix(
                 "it should be. Restore it from a copy, or move it elsewhere to start with a new one."))
     }

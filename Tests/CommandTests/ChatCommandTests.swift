@@ -45,6 +45,8 @@ import Testing
         #expect(guest.wait() == .exit(0), "\(guest.errors)")
         #expect(!guest.errors.contains("did not receive"), "\(guest.errors)")
         #expect(eventually { host.output.contains("Bob: hello") })
+        // A guest without sound is muted from the beginning, so no change is reported.
+        #expect(host.says("Bob left") && !host.errors.contains("muted"), "\(host.errors)")
     }
 
     @Test func `a chat without any messages reports who is admitted, and ends when standard input is closed`() throws {
@@ -54,7 +56,7 @@ import Testing
                 ["sh", "-c", "'\(Earshot.program)' chat --host --no-announce --port \(port) \(input)"],
                 environment: ["XDG_DATA_HOME": TestFolders.next("data")])
             #expect(host.wait() == .exit(0), "\(host.errors)")
-            for words in ["Your key: ", "Admission: known guests only", "To stay open: --stay"] {
+            for words in ["Your key: ", "known guests only. To admit others: --accept all", "To stay open: --stay"] {
                 #expect(host.errors.contains(words), "\(host.errors)")
             }
         }

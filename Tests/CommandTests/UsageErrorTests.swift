@@ -27,6 +27,7 @@ import Testing
         (["simulate", "--capacity", "100"], "--capacity is now --link-rate."),
         (["host", "--jack-name", "x"], "--jack-name is now --client-name."),
         (["loopback", "--gain", "-61"], "--gain must be -60 to 24 (dB)."),
+        (["analyze", "a.json", "b.json", "--picture", "call.jpg"], "--picture must end in .png."),
         (["host", "--port", "80000"], "--port cannot be '80000': use 1 to 65535."),
         (["join", "--port", "0"], "--port cannot be '0': use 1 to 65535."),
     ]) func `a wrong command line is reported in one sentence with advice`(arguments: [String], line: String) throws {

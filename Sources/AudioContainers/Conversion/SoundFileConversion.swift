@@ -116,10 +116,10 @@ public struct SoundFileConversion: Sendable {
         let leveller = try measure(format) { progress($0 / passes) }
         let reader = ConvertedFileReader(source, as: format)
         let writer: any SoundFileWriter
-        var (settings, extras) = (settings, source.extras)
-        if format.channelCount == inputFormat.channelCount { settings.channelMap = source.channelMap }
-        if type == .wav || type == .rf64, let info = broadcastInfo(extras, from: inputFormat, to: format) {
-            settings.broadcastInfo = info
+        var (settings, extras) = (settings, source.file.extras)
+        if format.channelCount == inputFormat.channelCount { settings.channelMap = source.file.channelMap }
+        if type == .wav || type == .rf64, let info = source.file.broadcastInfo {
+            settings.broadcastInfo = info.scaled(by: format.sampleRate / inputFormat.sampleRate)
             extras.removeAll { $0 == .broadcastInfo }
         }
         do {
@@ -166,21 +166,8 @@ public struct SoundFileConversion: Sendable {
         return LoudnessNormalizer(meter.measurement, target: loudness, format: format)
     }
 
-    /// Returns the input's broadcast extension with its time in frames of the output; nil if it has none.
-    private func broadcastInfo(
-        _ extras: [AudioFileExtra], from inputFormat: AudioFormat, to format: AudioFormat
-    ) -> BroadcastInfo? {
-        guard extras.contains(.broadcastInfo), var info = (try? AudioFileReader(path: input))?.broadcastInfo else {
-            return nil
-        }
-        // 64 bits from a file may be any number.
-        let frames = Double(info.timeReference) * format.sampleRate / inputFormat.sampleRate
-        info.timeReference = Int(max(0, min(frames.rounded(), 0x1p62)))
-        return info
-    }
-
     private func openSource() throws(Failure) -> DamageTolerantReader {
-        try reading { () throws(AudioFileError) in DamageTolerantReader(try SoundFiles.open(input)) }
+        try reading { () throws(AudioFileError) in DamageTolerantReader(try SoundFiles.openDetailed(input)) }
     }
 
     /// Returns true if a file of this type has integer samples.
@@ -213,8 +200,7 @@ public struct SoundFileConversion: Sendable {
 
     private func takeTags(from source: DamageTolerantReader, to path: String) -> AudioFileError? {
         do {
-            var tags = AudioFileTags()
-            if let demuxed = source.demuxed { tags = demuxed.tags } else { tags = try AudioFileTags(path: input) }
+            var tags = try source.file.readTags()
             let leftOut = tags.removeUnwritableFields()
             if !tags.isEmpty { try tags.write(to: path) }
             return leftOut.isEmpty ? nil : .tagsLeftOut(leftOut, path: output)

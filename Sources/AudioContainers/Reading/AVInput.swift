@@ -18,7 +18,7 @@ struct AVInput {
     ///   - format: the demultiplexer's name, such as `mov`.
     init(_ source: FileSource, format: String) throws(AudioFileError) {
         let path = source.file.path
-        earshot_av_quiet()  // it would write to standard error by itself
+        earshot_av_quiet()  // otherwise libavformat would write to standard error
         av_max_alloc(Self.maximumAllocation)
         guard let buffer = av_malloc(Self.ioByteCount) else { throw .system(path: path, code: 12) }
         io = avio_alloc_context(

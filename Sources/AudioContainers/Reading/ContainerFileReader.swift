@@ -213,4 +213,6 @@ public final class ContainerFileReader {
     }
 }
 
-extension ContainerFileReader: SoundFileReader {}
+extension ContainerFileReader: DetailedSoundFileReader {
+    package var extras: [AudioFileExtra] { MovieBoxes(file).hasChapters ? [.chapters] : [] }
+}

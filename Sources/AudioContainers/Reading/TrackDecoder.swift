@@ -86,11 +86,43 @@ final class TrackDecoder {
         return code >= 0 ? .sound : .failed(Int(code))
     }
 
+    /// The maximum number of frames in a packet; Windows Media has several of the decoder's frames in one.
+    static let maximumPacketFrames = 1 << 17
+
+    /// Decodes a whole packet, or the frames left in the decoder at the end if `bytes` is nil.
+    /// - Parameter body: is called for each part of the packet's sound, with the part's first frame, while the part can be copied.
+    /// - Returns: the number of frames; nil if the packet is damaged or too long.
+    func decodeAll(_ bytes: UnsafeRawBufferPointer?, _ body: (Int) -> Void = { _ in }) -> Int? {
+        let result: Result
+        if let bytes {
+            guard bytes.count <= PacketTable.maximumPacketByteCount else { return nil }
+            room(for: bytes.count).copyMemory(from: bytes)
+            result = decode(byteCount: bytes.count)
+        } else {
+            result = end()
+        }
+        switch result {
+        case .failed: return nil
+        case .nothing: return 0
+        case .sound: break
+        }
+        var count = 0
+        repeat {
+            guard count + frameCount <= Self.maximumPacketFrames else {
+                drain()
+                return nil
+            }
+            body(count)
+            count += frameCount
+        } while nextFrame()
+        return count
+    }
+
     /// Discards the packet's remaining frames. Otherwise the library would refuse the next packet. Afterwards the packet's sound
     /// cannot be copied.
     func drain() { while avcodec_receive_frame(coder.context, coder.frame) >= 0 {} }
 
-    /// The frames at the beginning of the last packet's sound that the codec added, as Windows Media does; usually 0.
+    /// The frames that the codec added before the last packet's sound; 0 for most codecs.
     var leadingFrames: Int {
         guard let trim = av_frame_get_side_data(coder.frame, AV_FRAME_DATA_SKIP_SAMPLES), trim.pointee.size >= 4 else {
             return 0
@@ -98,16 +130,15 @@ final class TrackDecoder {
         return Int(UnsafeRawPointer(trim.pointee.data).loadUnaligned(as: UInt32.self).littleEndian)
     }
 
-    /// Ends the stream, after which only ``flush()`` or ``renew()`` may follow. Returns ``Result/sound`` if the decoder still held
-    /// frames, as that of Windows Media does.
-    func end() -> Result {
+    /// Ends the stream. Returns ``Result/sound`` if the decoder still held frames. Then only ``flush()`` or ``renew()`` may follow.
+    private func end() -> Result {
         var code = avcodec_send_packet(coder.context, nil)
         if code >= 0 { code = avcodec_receive_frame(coder.context, coder.frame) }
         return code >= 0 ? .sound : .nothing
     }
 
-    /// Continues with the packet's next frames, if it has more of them.
-    func nextFrame() -> Bool { avcodec_receive_frame(coder.context, coder.frame) >= 0 }
+    /// Continues with the packet's next frames. Returns false if it has no more.
+    private func nextFrame() -> Bool { avcodec_receive_frame(coder.context, coder.frame) >= 0 }
 
     /// True if the last packet was AAC-LC of 1,024 frames; such packets depend only on their neighbours.
     var isPlainAAC: Bool {

@@ -15,9 +15,9 @@ import EarshotAudioBase
 package struct RateDomainConverter: ~Copyable {
     /// The delay from input to output in output frames; a whole number.
     package let latency: Double
-    /// The number of input frames that were missing when output was read. Silence replaced them, and delays all later frames.
+    /// The input frames that were missing when output was read. Silence replaced them, and delays all later frames.
     package private(set) var starvedFrameCount = 0
-    /// The number of input frames that were dropped because the buffer was full.
+    /// The input frames that were dropped because the buffer was full.
     package private(set) var droppedFrameCount = 0
 
     private var resampler: Resampler
@@ -42,10 +42,10 @@ package struct RateDomainConverter: ~Copyable {
         resampler.reset(delay: delay)
     }
 
-    /// The number of input frames that can be written.
+    /// The input frames that can be written.
     package var room: Int { @_noLocks get { resampler.inputRoom } }
 
-    /// The number of output frames that can be read.
+    /// The output frames that can be read.
     package var availableFrameCount: Int { @_noLocks get { resampler.outputAvailable(afterAdding: 0) } }
 
     /// Writes a block of input. Frames for which there is no room are dropped and counted.

@@ -117,7 +117,7 @@ public struct Resampler: ~Copyable {
         return max(0, last &+ halfLength &+ 1 &- inputOffset)
     }
 
-    /// Returns the number of output frames that can be rendered once `frameCount` more input frames are written.
+    /// Returns the output frames that can be rendered after `frameCount` more input frames.
     @_noLocks
     package func outputAvailable(afterAdding frameCount: Int) -> Int {
         // An output frame needs a position before `end`, the first whole position at which the last tap has no input.

@@ -101,7 +101,7 @@ struct ResamplerFilter: ~Copyable {
     }
 
     /// Writes the taps at `x` of the way between two rows to `scratch`, by Lagrange's polynomial through four rows. The table's
-    /// first row is that before phase 0.
+    /// first row precedes phase 0.
     @_noLocks @inline(__always)
     private func interpolateCubic(_ from: UnsafeMutablePointer<Float>, _ x: Float, _ taps: Int) {
         let w0 = -x * (x - 1) * (x - 2) / 6

@@ -5,8 +5,8 @@ import EarshotAudioBase
 /// Changes the speed of sound without changing its pitch.
 ///
 /// WSOLA (W. Verhelst and M. Roelands, "An overlap-add technique based on waveform similarity", 1993): pieces of the input are
-/// joined by crossfades. Each piece begins near its due position, where it best continues the sound before. At a ``speed`` of 1
-/// a piece begins with the next frame, so the output equals the input exactly. A change of speed is a joint like any other, so
+/// joined by crossfades. Each piece begins near its due position, at the frame that best continues the sound before. At a
+/// ``speed`` of 1 this is the next frame, so the output equals the input exactly. A change of speed is a joint like any other, so
 /// nothing clicks. Positions are exact to the frame.
 ///
 /// Input is written into the stretcher's memory: fill ``input`` from ``inputOffset``, at most ``inputRoom`` frames, then call
@@ -16,7 +16,7 @@ public final class TimeStretcher {
     /// The range of ``speed``.
     public static let speeds: ClosedRange<Double> = 0.25...4
 
-    /// The input frames for each output frame, clamped to ¼...4. A change applies from the next piece on, within 30 ms.
+    /// The input frames for each output frame, clamped to ¼…4. A change applies from the next piece on, within 30 ms.
     public var speed = 1.0 {
         didSet { speed = min(Self.speeds.upperBound, max(Self.speeds.lowerBound, speed.isFinite ? speed : oldValue)) }
     }
@@ -143,8 +143,8 @@ public final class TimeStretcher {
         inputOffset += count
     }
 
-    /// Returns the number of the frame near `target` from which the input resembles the continuation of the last piece most, by
-    /// the greatest normalized correlation.
+    /// Returns the frame near `target` from which the input is most similar to the continuation of the last piece, by normalized
+    /// correlation.
     private func bestStart(near target: Int) -> Int {
         let template = UnsafePointer(mono + (next - base))
         // Near the end of the input only earlier positions have enough input after them.

@@ -2,7 +2,7 @@
 
 import CEarshotRealtime
 
-/// A second-order filter section in double precision, with the usual names of the coefficients.
+/// A second-order filter section in double precision.
 struct WeightingSection: BitwiseCopyable {
     var b0, b1, b2, a1, a2: Double
 

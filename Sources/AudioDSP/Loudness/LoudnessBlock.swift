@@ -26,13 +26,13 @@ package struct LoudnessBlock: BitwiseCopyable, Sendable {
 
 /// Measures sound in blocks of 100 ms on a render thread; everything except `init` is safe there.
 ///
-/// The first block begins with the first frame, and each next one follows the last, however the caller divides the sound.
+/// Blocks begin with the first frame and follow each other, however the caller divides the sound.
 package struct LoudnessTap: ~Copyable {
-    /// The number of frames in a block of 100 ms.
+    /// The frames of a block of 100 ms.
     package let blockLength: Int
     /// The block that the last call of ``process(_:offset:frameCount:)`` completed; nil if the call completed none.
     package private(set) var finished: LoudnessBlock?
-    /// The number of frames measured so far in the incomplete block.
+    /// The frames measured so far in the incomplete block.
     package private(set) var filled = 0
     private var current = LoudnessBlock()
     private var weighting: KWeightingState

@@ -38,7 +38,7 @@ struct LoudnessHistogram {
     /// Returns the mean of the energies above the relative gate, which lies `units` LU below the mean of all energies.
     func gatedMean(below units: Double) -> Double { mean(from: gate(below: units)) }
 
-    /// Returns the distance in LU of two quantiles of the energies above the relative gate.
+    /// Returns the distance in LU between two quantiles of the energies above the relative gate.
     func spread(from low: Double, to high: Double, gate units: Double) -> Double {
         let first = gate(below: units)
         let total = counts[first...].reduce(0, +)

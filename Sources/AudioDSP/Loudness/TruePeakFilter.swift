@@ -163,7 +163,7 @@ struct TruePeakFilter: ~Copyable {
     /// Writes the maximum of each 64 successive magnitudes to `brink`, in six steps that double the span.
     @_noLocks
     private func holdBrink(_ magnitudes: UnsafeMutablePointer<Float>) {
-        copySamples(brink + 4, magnitudes, 128)  // after four elements that are only room
+        copySamples(brink + 4, magnitudes, 128)  // after four elements of room
         var span = 1
         while span < 64 {
             var i = 128

@@ -88,11 +88,11 @@ struct TapFade: BitwiseCopyable {
     }
 }
 
-/// Returns a number as a feedback loop may keep it: 0 if its magnitude is below −160 dBFS, so that every tail ends in zeros.
+/// Returns the number, or 0 if its magnitude is below −160 dBFS, so that the tail of a feedback loop ends in zeros.
 @_noLocks @inline(__always)
 func kept(_ x: Float) -> Float { x < 1e-8 && x > -1e-8 ? 0 : x }
 
-/// Returns four numbers, each as by ``kept(_:)``.
+/// Applies ``kept(_:)`` to four numbers.
 @_noLocks @inline(__always)
 func kept4(_ v: SIMD4<Float>) -> SIMD4<Float> {
     v.replacing(with: SIMD4(repeating: 0), where: (v .< 1e-8) .& (v .> -1e-8))

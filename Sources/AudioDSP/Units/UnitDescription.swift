@@ -11,7 +11,7 @@ public struct UnitDescription: Hashable, Sendable {
     public var summary: String
     /// The parameters, in the order of a kernel's values.
     public var parameters: [UnitParameter]
-    /// The presets; the first preset, if there is one, is the default.
+    /// The presets; the first, if any, is the default.
     public var presets: [UnitPreset]
 
     /// Creates a description.

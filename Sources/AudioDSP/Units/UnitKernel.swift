@@ -72,11 +72,11 @@ extension UnitKernel where Self: ~Copyable {
 /// function is a closure that binds the memory to the kernel's type and calls the kernel's function of the same name.
 @frozen
 package struct UnitFunctions: Sendable {
-    /// The type of a function that calls a kernel's `set(_:over:)`. It takes a pointer to the kernel, the values and the frames.
+    /// Calls a kernel's `set(_:over:)`; receives a pointer to the kernel, the values and the frames.
     package typealias Set = @convention(c) (UnsafeMutableRawPointer, UnsafePointer<Float>, Int) -> Void
-    /// The type of a function that calls a kernel's `process(_:)`. It takes pointers to the kernel and to a ``UnitBlock``.
+    /// Calls a kernel's `process(_:)`; receives pointers to the kernel and to a ``UnitBlock``.
     package typealias Process = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Void
-    /// The type of a function that calls a kernel's `reset()`. It takes a pointer to the kernel.
+    /// Calls a kernel's `reset()`; receives a pointer to the kernel.
     package typealias Reset = @convention(c) (UnsafeMutableRawPointer) -> Void
     @usableFromInline let set: Set
     @usableFromInline let process: Process

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ramps of units' parameters, which are made of linear segments.
+/// The ramps of units' parameters, in linear segments.
 package enum UnitRamp {
     /// The frames of a linear segment.
     @inlinable package static var segment: Int { @_noLocks get { 32 } }

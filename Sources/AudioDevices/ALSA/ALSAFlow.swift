@@ -6,8 +6,8 @@ import EarshotAudioBase
 struct ALSAFlow: BitwiseCopyable {
     enum Verdict {
         case steady
-        /// In the last second less than 80 % of its frames arrived, without an xrun. PipeWire's plug-in accepts at most the
-        /// configured block at once, even if its graph runs longer blocks.
+        /// Less than 80 % of the frames arrived in a second, without an xrun. PipeWire's plug-in accepts at most the configured
+        /// block at once, even if its graph runs longer blocks.
         case slow
         /// Over two seconds of frames arrived in less than a quarter of that time. The PCM has no clock, like ALSA's PCMs `null`
         /// and `file`.

@@ -7,7 +7,6 @@ import EarshotAudioBase
 final class ALSAPCM: @unchecked Sendable {  // its handle is used by one thread at a time
     /// The PCM's name in libasound.
     let name: String
-    /// The direction in which the PCM is open.
     let direction: AudioDirection
     let handle: OpaquePointer
 

@@ -52,9 +52,9 @@ final class AggregateCore: @unchecked Sendable {  // each side's state is used b
     var delay: Double { Double(output.pointee.shared.pointee.delay.load(ordering: .relaxed)) * 1e-9 }
     /// True while the client gets the input's sound rather than silence. Any thread.
     var isLocked: Bool { output.pointee.shared.pointee.isLocked.load(ordering: .relaxed) }
-    /// The number of input frames dropped to restore the delay. Any thread.
+    /// The input frames dropped to restore the delay. Any thread.
     var droppedFrameCount: Int { output.pointee.shared.pointee.dropped.load(ordering: .relaxed) }
-    /// The number of frames in which silence replaced the input, after the input was first heard. Any thread.
+    /// The frames in which silence replaced the input, after the input was first heard. Any thread.
     var insertedFrameCount: Int { output.pointee.shared.pointee.inserted.load(ordering: .relaxed) }
     /// The number of cycles with too little input. Any thread.
     var underrunCount: Int { output.pointee.shared.pointee.underruns.load(ordering: .relaxed) }

@@ -64,9 +64,9 @@ package final class AggregateDevice: AudioDevice {
 
     /// True while the client gets the input's sound rather than silence. Any thread.
     package var isLocked: Bool { isRunning.load(ordering: .acquiring) && core.isLocked }
-    /// The number of input frames dropped to restore the delay. Any thread.
+    /// The input frames dropped to restore the delay. Any thread.
     package var droppedFrameCount: Int { core.droppedFrameCount }
-    /// The number of frames in which silence replaced the input, after the input was first heard. Any thread.
+    /// The frames in which silence replaced the input, after the input was first heard. Any thread.
     package var insertedFrameCount: Int { core.insertedFrameCount }
 
     /// Starts both devices.

@@ -31,8 +31,8 @@ struct AggregateOutput: ~Copyable {
     var client: RenderCallback?
     var resampler: Resampler
     var loop: DelayLockedLoop
-    /// The seconds that sound takes from the input converter to the output converter. They only grow: with longer blocks, or when
-    /// callbacks are later than ``margin`` allows.
+    /// The seconds that sound takes from the input converter to the output converter. The delay only grows: with longer blocks,
+    /// or when callbacks are later than ``margin`` allows.
     var delay = 0.0
     /// The seconds by which a callback may be late without an underrun.
     var margin = Self.firstMargin

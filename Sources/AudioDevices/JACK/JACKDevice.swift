@@ -98,7 +98,7 @@ package final class JACKDevice: AudioDevice {
         JACKProcess.close(client) { memory.deallocate() }
     }
 
-    /// The number of frames in the server's current block.
+    /// The frames of the server's current block.
     package var blockFrameCount: Int { memory.state.pointee.blockFrameCount.load(ordering: .relaxed) }
     /// The latency in seconds of the longest path to an input port; one block if the server reports none.
     package var inputLatency: Double { memory.state.pointee.inputLatency / sampleRate }

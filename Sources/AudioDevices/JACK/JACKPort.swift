@@ -10,7 +10,7 @@ struct JACKPort: Hashable, Sendable {
     var isSource: Bool
     /// True if the port leads to a converter.
     var isPhysical: Bool
-    /// The latency in frames between the port and the converter, or the other end of the sound's path; that of the longest path.
+    /// The latency in frames from the port to the converter or the other end of the sound's path; the longest path counts.
     var latencyFrames: Int
 
     /// The client's name: the text before the first colon.

@@ -58,7 +58,7 @@ extension PipeWireGraph {
         return text.withCString { bytes -> String? in
             spa_json_init(&outer, bytes, strlen(bytes))
             guard spa_json_enter_object(&outer, &inner) > 0 else { return nil }
-            inner.parent = nil  // to which `inner` would write at the object's end
+            inner.parent = nil  // the parser would write to it at the object's end
             while let key = nextString(&inner), let value = nextString(&inner) {
                 if key == "name" { return value }
             }

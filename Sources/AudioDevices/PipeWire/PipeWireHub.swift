@@ -4,7 +4,7 @@ import CEarshotPipeWire
 import CEarshotRealtime
 import Synchronization
 
-/// This process's view of one server: the server's current objects, and the loop for all that is done with them.
+/// This process's view of one server: the server's current objects, and the loop on which they are used.
 ///
 /// A hub outlives its server. Sound systems and devices retain the hub; when the last of them ends, the hub disconnects.
 final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched under the loop's lock
@@ -218,7 +218,7 @@ extension PipeWireHub {
 
     private func watchLatency(_ objects: OpaquePointer, _ id: UInt32) {
         watches[id] = .port(objects, id) { [unowned self] latency in
-            // A port reports the latencies of both directions; only that of the port's own direction counts.
+            // A port reports the latencies of both directions; only the port's own direction counts.
             guard let port = graph.ports[id], (latency.direction == SPA_DIRECTION_OUTPUT) == port.isOutput else {
                 return
             }

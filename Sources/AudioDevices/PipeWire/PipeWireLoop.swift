@@ -7,7 +7,7 @@ import EarshotAudioBase
 /// A thread of libpipewire with its context; all objects on it are used under its lock.
 ///
 /// The context loads `client-rt.conf`, so that its data thread, which runs all filters, is scheduled in real time. If that file
-/// is missing, the context loads `client.conf`, with which the data thread is not.
+/// is missing, the context loads `client.conf`, and the data thread has normal scheduling.
 final class PipeWireLoop: @unchecked Sendable {  // its pointers never change
     let context: OpaquePointer
     let main: UnsafeMutablePointer<pw_loop>

@@ -52,7 +52,7 @@ struct PipeWireState: ~Copyable {
 
     let gate = Atomic<Int>(Gate.closed)
     let hasFailed = Atomic<Bool>(false)
-    /// The number of frames in the last cycle.
+    /// The frames of the last cycle.
     let frameCount = Atomic<Int>(0)
     /// The graph's sample rate in the last cycle, in hertz.
     let graphRate = Atomic<Int>(0)

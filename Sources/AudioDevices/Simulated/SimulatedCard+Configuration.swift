@@ -7,9 +7,9 @@ extension SimulatedCard {
     public struct Configuration: Sendable {
         /// The nominal rate in hertz; 8,000 to 384,000.
         public var sampleRate: Double
-        /// The number of frames in each callback, 1 to 8,192.
+        /// The frames of each callback, 1 to 8,192.
         public var blockFrameCount: Int
-        /// The numbers of frames in successive callbacks, as a repeated pattern; empty if all have ``blockFrameCount`` frames.
+        /// The frames of successive callbacks, as a repeated pattern; empty if all have ``blockFrameCount``.
         public var blockFrameCounts: [Int] = []
         /// The number of the card's input channels, 0 to 32.
         public var inputChannelCount: Int
@@ -51,7 +51,7 @@ extension SimulatedCard {
 
         /// The sample rate in hertz by `CLOCK_MONOTONIC`, with the initial drift.
         package var trueSampleRate: Double { sampleRate * (1 + driftPPM * 1e-6) }
-        /// The maximum number of frames in a callback.
+        /// The maximum frames of a callback.
         package var longestBlock: Int { blockFrameCounts.max() ?? blockFrameCount }
 
         func validate() throws(AudioDeviceError) {

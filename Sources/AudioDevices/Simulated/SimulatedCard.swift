@@ -39,7 +39,7 @@ public final class SimulatedCard: Sendable {
 
     deinit { renderer.deallocate() }
 
-    /// The number of frames in which silence replaced an empty source. Any thread.
+    /// The frames of silence that replaced an empty source. Any thread.
     package var starvedFrameCount: Int { renderer.state.pointee.starved.load(ordering: .relaxed) }
 
     /// The time at which the first frame since the last start passes the input converter; nil before the first start. Any thread.

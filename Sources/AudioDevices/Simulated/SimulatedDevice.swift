@@ -44,7 +44,7 @@ public final class SimulatedDevice: AudioDevice {
 
     /// The nominal rate in hertz.
     public var sampleRate: Double { card.configuration.sampleRate }
-    /// The number of frames in each callback, or in the longest if they vary.
+    /// The frames of each callback, or of the longest if they vary.
     public var blockFrameCount: Int { card.configuration.longestBlock }
     /// The number of buffers in each cycle's `input`.
     public var inputChannelCount: Int {
@@ -54,9 +54,9 @@ public final class SimulatedDevice: AudioDevice {
     public var outputChannelCount: Int {
         card.configuration.outputChannelMap?.count ?? card.configuration.outputChannelCount
     }
-    /// The seconds of ``blockFrameCount`` frames.
+    /// One block, in seconds.
     public var inputLatency: Double { Double(blockFrameCount) / sampleRate }
-    /// The seconds of ``blockFrameCount`` frames.
+    /// One block, in seconds.
     public var outputLatency: Double { Double(blockFrameCount) / sampleRate }
     /// Records the callbacks' times, and the xruns.
     public var monitor: CallbackMonitor { card.monitor }

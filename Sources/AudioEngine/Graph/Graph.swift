@@ -63,12 +63,12 @@ struct Graph {
         }
     }
 
-    /// Returns the connections that lead to a node, ordered by the number of the input bus.
+    /// Returns the connections to a node, ordered by input bus.
     func inputs(of node: Int) -> [Connection] {
         connections.values.filter { $0.destination.node == node }.sorted { $0.destination.bus < $1.destination.bus }
     }
 
-    /// Returns the number of the node's first input bus without a connection.
+    /// Returns the node's first input bus without a connection.
     func freeBus(of node: AudioNode) -> Int {
         var bus = 0
         while connections[Endpoint(node: node.id, bus: bus)] != nil { bus += 1 }

@@ -5,8 +5,8 @@ import EarshotAudioBase
 /// Compiles resolved graphs into programs: ordered steps, reused buffers, conversions and fades. For the control thread, under
 /// the engine's lock.
 struct GraphCompiler {
-    /// Identifies a conversion by the output that it converts and by both formats. Conversions are kept from program to program,
-    /// as the nodes' states are.
+    /// Identifies a conversion by its source output and both formats. Conversions are kept from program to program, like the
+    /// nodes' states.
     struct ConversionKey: Hashable {
         var source: Endpoint
         var from: AudioFormat
@@ -70,8 +70,8 @@ struct GraphCompiler {
             transitions: [(fadeOutProgram, fadeFrameCount), (fadeInProgram, hold + fadeFrameCount)], final: final)
     }
 
-    /// Returns the frames, of one second at most, until the new nodes and conversions give sound. The new sound fades in only
-    /// then, because the end of the initial silence would click during the fade.
+    /// Returns the frames until the new nodes and conversions give sound, at most one second. The new sound fades in only then,
+    /// because the end of the initial silence would click during the fade.
     private func warmUpFrameCount(from old: ResolvedGraph, to new: ResolvedGraph) -> Int {
         var seconds = 0.0
         for node in new.order where old.formats[node.id] != new.formats[node.id] {
@@ -222,8 +222,7 @@ struct ProgramDraft {
         return domainRates.count - 1
     }
 
-    /// Returns the number of steps that read a node's output: each direct connection, and each conversion once, for any number of
-    /// connections behind it.
+    /// Returns the number of steps that read a node's output. A conversion counts once, for any number of connections behind it.
     private func consumers(of node: Int) -> Int {
         let outgoing = graph.connections.filter { $0.source.node == node }
         let directCount = outgoing.filter { $0.from == $0.to }.count
@@ -243,7 +242,7 @@ struct ProgramBuffers {
         let bus: RenderBus
         let format: AudioFormat
         private(set) var consumers: Int
-        private var finishedReaders = 0
+        private var finishedReaderCount = 0
 
         init(_ bus: RenderBus, _ format: AudioFormat, consumers: Int) {
             self.bus = bus
@@ -252,16 +251,16 @@ struct ProgramBuffers {
         }
 
         /// True if exactly one reader has not finished.
-        var isLast: Bool { finishedReaders == consumers - 1 }
+        var isLast: Bool { finishedReaderCount == consumers - 1 }
         /// Counts a reader as finished. Returns true if no reader remains.
         func finish() -> Bool {
-            finishedReaders += 1
-            return finishedReaders >= consumers
+            finishedReaderCount += 1
+            return finishedReaderCount >= consumers
         }
         /// Returns this lease, now for the output of the buffer's last reader, which works in place.
         func handedOn(consumers: Int) -> Lease {
             self.consumers = consumers
-            finishedReaders = 0
+            finishedReaderCount = 0
             return self
         }
     }

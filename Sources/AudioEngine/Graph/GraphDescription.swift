@@ -78,7 +78,7 @@ extension EngineState {
         return "\(node.name)\(remarks(node))" + (inputs.isEmpty ? "" : " ← \(inputs.joined(separator: ", "))")
     }
 
-    /// Returns a node's own delay in milliseconds and `bypassed` if it is, in brackets; empty if neither applies.
+    /// Returns a node's own delay and bypass as text, such as ` [5.0 ms, bypassed]`; empty if neither applies.
     func remarks(_ node: AudioNode) -> String {
         let delay = delaySeconds(node)
         let words =

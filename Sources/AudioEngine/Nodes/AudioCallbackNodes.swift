@@ -30,7 +30,7 @@ public struct RenderBlockFaults: Hashable, Sendable {
     }
 }
 
-/// A node that outputs the sound that a caller's block makes (`AVAudioSourceNode`).
+/// A node that outputs sound from a caller's block (`AVAudioSourceNode`).
 public final class AudioSourceNode: AudioNode, @unchecked Sendable {
     private let format: AudioFormat?
     private let block: AudioSourceRenderBlock
@@ -73,12 +73,12 @@ public final class AudioSourceNode: AudioNode, @unchecked Sendable {
     }
 }
 
-/// A node that outputs its input as a caller's block changes it.
+/// A node that processes its input with a caller's block.
 public final class AudioEffectNode: AudioNode, @unchecked Sendable {
     private let block: AudioSourceRenderBlock
     private let counters = Counters(3)
 
-    /// Creates an effect that changes its sound by `block`.
+    /// Creates an effect that processes its input with `block`.
     public init(name: String = "effect", block: @escaping AudioEffectRenderBlock) {
         self.block = CallbackState.filling(block)
         super.init(name: name)

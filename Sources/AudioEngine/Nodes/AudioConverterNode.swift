@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Outputs its input in a given rate and channel count; the connection to the node does the conversion.
+/// Converts its input to a sample rate and channel count. The connection to the node does the conversion.
 public final class AudioConverterNode: AudioNode, @unchecked Sendable {
     /// The output format.
     public let format: AudioFormat

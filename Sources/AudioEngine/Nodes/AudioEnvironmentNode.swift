@@ -110,7 +110,7 @@ public final class AudioEnvironmentInput: @unchecked Sendable {  // the store is
         }
     }
 
-    /// Returns a parameter of the source: the rendering algorithm, the distance model or a number of that model; nil if there is
+    /// Returns a parameter of the source: the rendering algorithm, the distance model or a value of the model; nil if there is
     /// none of this name.
     public subscript(identifier: String) -> AudioParameter? {
         unit.description.index(of: identifier).map { AudioParameter(store, $0, node: "environment, input \(bus)") }

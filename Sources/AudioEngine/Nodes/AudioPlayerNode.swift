@@ -19,8 +19,8 @@ public final class AudioPlayerNode: AudioNode, @unchecked Sendable {
     private let controls = RunControls()
     private let queue: LockedValue<PlayerQueue>
 
-    /// Creates a player with this output format. If the files have this format, they are not converted when they are read; the
-    /// connection after the player converts the output once.
+    /// Creates a player with this output format. Files of this format are not converted when they are read; the connection after
+    /// the player converts the output once.
     public init(format: AudioFormat, name: String = "player") {
         self.format = format
         ring = AudioRing(channelCount: format.channelCount, capacity: Int(format.sampleRate))

@@ -67,8 +67,8 @@ final class NodeTap: Sendable {
         serving.withLock { _ in
             deliveringThread.store(currentThread, ordering: .relaxed)
             defer { deliveringThread.store(0, ordering: .relaxed) }
-            let resources = resources.withLock { $0 }
-            guard let ring = resources.ring, let buffer = resources.buffer else { return }
+            let current = resources.withLock { $0 }
+            guard let ring = current.ring, let buffer = current.buffer else { return }
             while ring.writer.heldFrames >= (all ? 1 : frameCount) {
                 let slice = ring.reader.read(buffer.channels, frameCount: frameCount)
                 guard slice.frameCount > 0 else { return }

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Renders by a caller's block. Only here and in ``SinkState`` the render thread calls code that the compiler has not checked for
+/// Calls a caller's block. Only here and in ``SinkState`` does the render thread call code that the compiler has not checked for
 /// locks and allocations; the build with RealtimeSanitizer checks that code too.
 struct CallbackState: ~Copyable {
     private let block: AudioSourceRenderBlock
@@ -15,7 +15,7 @@ struct CallbackState: ~Copyable {
         self.sampleRate = sampleRate
     }
 
-    /// Creates the render state of a node that renders by a block. For the control thread.
+    /// Creates the render state of a node with a block. For the control thread.
     static func memory(_ block: @escaping AudioSourceRenderBlock, _ formats: NodeFormats, _ counters: Counters)
         -> RenderState
     {
@@ -24,7 +24,7 @@ struct CallbackState: ~Copyable {
             function: function)
     }
 
-    /// Returns a source block that changes all frames in place by an effect block.
+    /// Returns a source block that applies an effect block to all frames in place.
     static func filling(_ block: @escaping AudioEffectRenderBlock) -> AudioSourceRenderBlock {
         { time, count, samples in
             block(time, count, samples)

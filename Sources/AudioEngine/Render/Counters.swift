@@ -8,7 +8,6 @@ final class Counters: Sendable {
     struct Handle: @unchecked Sendable, BitwiseCopyable {  // atomics
         fileprivate let values: UnsafeMutablePointer<Atomic<Int>>
 
-        /// Adds `amount` to the counter at `index`.
         @_noLocks
         func add(_ amount: Int, to index: Int = 0) {
             if amount != 0 { values[index].add(amount, ordering: .relaxed) }

@@ -101,7 +101,7 @@ struct PassthroughState: ~Copyable {
 struct TapState: ~Copyable {
     let ring: AudioRing.Writer
     let wakeup: Wakeup.Handle
-    private var expectedSampleTime: Int64 = 0  // frames before a late begin are skipped in the ring
+    private var expectedSampleTime: Int64 = 0  // a tap that begins late skips the frames before
 
     init(ring: AudioRing.Writer, wakeup: Wakeup.Handle) {
         self.ring = ring

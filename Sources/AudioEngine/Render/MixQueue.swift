@@ -2,17 +2,17 @@
 
 import EarshotAudioBase
 
-/// Queued input channels that are added to the output together, each with a constant gain. The sum is the same as if they were
-/// added one by one, but faster.
+/// Queues input channels and adds them to the output together, each with a constant gain. The sum is the same as one by one, but
+/// faster.
 struct MixQueue: BitwiseCopyable {
     private let sources: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     private let gains: UnsafeMutablePointer<Float>
     private let counts: UnsafeMutablePointer<Int>  // the queued inputs of each output channel
-    private static var channelCapacity: Int { @_noLocks get { 32 } }
+    private static var inputCapacity: Int { @_noLocks get { 32 } }
 
     init(channelCount: Int) {
-        sources = .allocate(capacity: channelCount * Self.channelCapacity)
-        gains = .allocate(capacity: channelCount * Self.channelCapacity)
+        sources = .allocate(capacity: channelCount * Self.inputCapacity)
+        gains = .allocate(capacity: channelCount * Self.inputCapacity)
         counts = .allocate(capacity: channelCount)
         counts.initialize(repeating: 0, count: channelCount)
     }
@@ -28,8 +28,8 @@ struct MixQueue: BitwiseCopyable {
         _ from: UnsafeMutablePointer<Float>, _ gain: Float, to channel: Int, of output: Channels, _ frameCount: Int
     ) {
         guard gain != 0 else { return }
-        if counts[channel] == MixQueue.channelCapacity { flush(channel, output, frameCount) }
-        let slot = channel &* MixQueue.channelCapacity &+ counts[channel]
+        if counts[channel] == MixQueue.inputCapacity { flush(channel, output, frameCount) }
+        let slot = channel &* MixQueue.inputCapacity &+ counts[channel]
         sources[slot] = from
         gains[slot] = gain
         counts[channel] &+= 1
@@ -43,7 +43,7 @@ struct MixQueue: BitwiseCopyable {
     @_noLocks
     private func flush(_ channel: Int, _ output: Channels, _ frameCount: Int) {
         guard counts[channel] > 0 else { return }
-        let slot = channel &* MixQueue.channelCapacity
+        let slot = channel &* MixQueue.inputCapacity
         mixSamples(output[channel], sources + slot, gains + slot, inputCount: counts[channel], frameCount)
         counts[channel] = 0
     }

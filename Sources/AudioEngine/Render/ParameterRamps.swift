@@ -151,7 +151,7 @@ struct ParameterRamps: ~Copyable {
         return limit
     }
 
-    /// Counts frames rendered of the present segment.
+    /// Counts rendered frames of the present segment.
     @_noLocks
     mutating func rendered(_ frameCount: Int) {
         isFresh = false

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// The place where a scheduled item begins.
+/// The beginning of a scheduled item.
 struct PlayerMark: BitwiseCopyable, Sendable {
     /// The number of frames that the ring received before the item's first frame.
     var position: Int

@@ -55,7 +55,7 @@ final class RenderExecutor: @unchecked Sendable {  // `state` has one thread at 
         pending.deallocate()
     }
 
-    /// True if a plan is kept besides the newest, which then is pending or has not reached its last stage.
+    /// True while the previous plan is kept: the newest one is pending or has not reached its last stage.
     var isBusy: Bool { plans.count > 1 }
 
     /// Posts a plan, which the render thread begins at its next block.

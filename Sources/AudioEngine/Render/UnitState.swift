@@ -97,8 +97,8 @@ struct UnitState: ~Copyable {
         to.isSilent = isIdle && soundStart(to.channels, call.frameCount) == call.frameCount
         if onset < call.frameCount {
             let outputQuiet = quietEnd(to.channels, call.frameCount)
-            let endingQuiet = inputQuiet < outputQuiet ? inputQuiet : outputQuiet
-            quietCount = endingQuiet < call.frameCount ? endingQuiet : quietCount &+ endingQuiet
+            let endingQuietCount = inputQuiet < outputQuiet ? inputQuiet : outputQuiet
+            quietCount = endingQuietCount < call.frameCount ? endingQuietCount : quietCount &+ endingQuietCount
         }
     }
 
@@ -155,7 +155,7 @@ func soundStart(_ channels: Channels, _ frameCount: Int) -> Int {
     return first
 }
 
-/// Returns the number of frames at the end of a block whose samples are all zero.
+/// Returns the number of frames at the end of a block in which all channels are zero.
 @_noLocks
 func soundEnd(_ channels: Channels, _ frameCount: Int) -> Int {
     var count = frameCount

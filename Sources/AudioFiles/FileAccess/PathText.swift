@@ -3,8 +3,8 @@
 import Glibc
 
 /// Paths as text. A name on a disk is bytes, which need not be UTF-8: old archives have names in Latin-1. Each byte that is not part
-/// of UTF-8 becomes the private-use character U+10FF00 plus the byte, as in Python's `surrogateescape`, and a system call gets the
-/// byte again.
+/// of UTF-8 becomes the private-use character U+10FF00 plus the byte, as Python's `surrogateescape` does with other characters; a
+/// system call gets the byte back.
 package enum PathText {
     private static let base: UInt32 = 0x10_FF00
     /// Only bytes from 0x80 on can be invalid, so no such character stands for a slash or a terminating zero.

@@ -8,6 +8,8 @@ struct TaggedFile {
     var tags = AudioFileTags()
     /// The properties of the file's sound; nil if the type has no tags.
     var sound: earshot_sound?
+    /// True if an ID3v2 tag has chapters.
+    var hasChapters = false
 
     /// The fields whose total has a field of its own in Vorbis comments: `total` is the name to write, `others` are the names to
     /// read.
@@ -22,6 +24,7 @@ struct TaggedFile {
         guard let read = earshot_tags_read(file.descriptor, kind, &code) else { throw Self.error(code, file.path) }
         defer { earshot_tags_free(read) }
         sound = earshot_tags_sound(read)
+        hasChapters = earshot_tags_has_chapters(read) != 0
         for i in 0..<earshot_tags_field_count(read) {
             let field = earshot_tags_field(read, i)
             let name = Self.string(field.name).uppercased()

@@ -82,8 +82,8 @@ struct InputQueueState: ~Copyable {
         expectedTime = now &+ Int64(frameCount)
     }
 
-    /// Delivers the partly filled buffer if a block does not follow the last one, and reports frames that the device skipped.
-    /// Therefore no buffer spans a hole.
+    /// Delivers the partly filled buffer if the block does not follow the last one, so that no buffer spans a gap. Reports frames
+    /// that the device skipped.
     @_noLocks
     private mutating func noteSkipped(_ now: Int64) {
         guard expectedTime != .min, now != expectedTime else { return }

@@ -6,7 +6,7 @@ import EarshotAudioBase
 struct CapturedBlock {
     let channels: Channels
     let frameCount: Int
-    /// The number of frames lost just before the block.
+    /// The frames lost just before the block.
     let gap: Int
 }
 
@@ -14,7 +14,7 @@ struct CapturedBlock {
 struct CaptureReader: ~Copyable {
     private let ring: AudioRing
     private let deviceRate: Double
-    private let readLimit: Int  // the maximum number of frames in a block
+    private let readLimit: Int  // the maximum frames of a block
     private let raw: AudioBuffer
     private var endPosition = 0  // the ring's position after the last block
     private var gapFrames = 0  // lost since the last block
@@ -32,7 +32,7 @@ struct CaptureReader: ~Copyable {
         raw = AudioBuffer(channelCount: channelCount, frameCapacity: readLimit)
     }
 
-    /// Returns the maximum number of frames in a read block, for a device that had this block size at the start.
+    /// Returns the maximum frames of a read block, for a device that had this block size at the start.
     static func readLimit(deviceBlock: Int) -> Int { deviceBlock * 3 / 2 }
 
     /// The ring's position after the last block.
@@ -44,8 +44,8 @@ struct CaptureReader: ~Copyable {
     /// Returns true if the ring holds at least ``awaited`` frames.
     var hasAwaited: Bool { ring.reader.heldFrames >= awaited }
 
-    /// The number of frames in the ring from which on the callback wakes the media thread. Clamped to 1 frame…20 ms, because
-    /// frames that wait much longer are dropped.
+    /// The frames in the ring at which the callback wakes the media thread. Clamped to 1 frame…20 ms, because frames that wait
+    /// much longer are dropped.
     var awaited = 1 {
         didSet {
             awaited = max(1, min(awaited, Int(deviceRate * 0.02)))
@@ -58,7 +58,7 @@ struct CaptureReader: ~Copyable {
     mutating func next() -> CapturedBlock? {
         let waitingFrames = ring.reader.heldFrames
         guard waitingFrames > 0 else { return nil }
-        // More than 1.5 blocks are read block by block, because PCM makes its packets of what is read at once.
+        // More than 1.5 blocks are read block by block, because PCM sends each read block as one packet if it fits.
         let wanted = waitingFrames <= readLimit ? waitingFrames : min(deviceBlock, readLimit)
         let slice = ring.reader.read(
             raw.channels, frameCount: wanted, holdingAtMost: max(Int(deviceRate * 0.05), 4 * deviceBlock))

@@ -10,7 +10,7 @@ struct CaptureSide: ~Copyable {
     private let ring: AudioRing.Writer
     private let wakeup: Wakeup.Handle
     private let levels: LatestValue<SpokenLevels>.Writer
-    private let block: Channels  // of the cycle, with the call's channels
+    private let block: Channels  // the cycle's, with the call's channels
     private let capacity: Int
     private let isMuted: UnsafeMutablePointer<Atomic<Bool>>
     let voice: VoicePath?

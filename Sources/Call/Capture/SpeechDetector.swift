@@ -16,8 +16,8 @@ struct SpeechDetector: BitwiseCopyable {
     private(set) var isSpeaking = false
 
     private let windowFrames: Int
-    private var filledFrames = 0  // of the open window
-    private var energy: Float = 0  // of the open window: the sum of mean squares times frames
+    private var filledFrames = 0  // in the open window
+    private var energy: Float = 0  // the open window's sum of mean squares times frames
     private var floor: Float
     private var loudWindows = 0  // less other windows; counted until speaking begins
     private var windowsToEnd = 0  // until speaking ends
@@ -101,7 +101,7 @@ public struct VoiceLevel: BitwiseCopyable, Sendable {
 struct VoiceMeter: BitwiseCopyable {
     private(set) var level = VoiceLevel()
     private var detector: SpeechDetector
-    private let decay: Float  // of the peak by 20 dB a second, as an exponent of e for each frame
+    private let decay: Float  // the peak's decay of 20 dB a second, in nepers a frame
 
     @_noLocks
     init(sampleRate: Double) {
@@ -113,8 +113,8 @@ struct VoiceMeter: BitwiseCopyable {
     mutating func update(_ block: Level, frameCount: Int) {
         detector.update(meanSquare: block.meanSquare, frameCount: frameCount)
         // The share of the old peak that remains: exp(-decay * frameCount), approximated for blocks much shorter than a second.
-        let kept = 1 / (1 + decay * Float(frameCount))
-        let faded = level.peak * kept
+        let remainingShare = 1 / (1 + decay * Float(frameCount))
+        let faded = level.peak * remainingShare
         level.block = block
         level.peak = block.peak > faded ? block.peak : faded
         level.isSpeaking = detector.isSpeaking

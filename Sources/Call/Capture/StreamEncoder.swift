@@ -35,7 +35,7 @@ package final class StreamEncoder {
     private let keptPastFrames: Int  // the frames that stay in `past` when it is full
     private var pastCount = 0
     private let keepsPast: Bool
-    private var staleCount = 0  // the number of first entries of `pending` whose payloads are not sent
+    private var staleCount = 0  // the first entries of `pending` that are not sent
 
     var form: Form { configuration.form }
 
@@ -61,7 +61,7 @@ package final class StreamEncoder {
         pending.reserveCapacity(8)
     }
 
-    /// The number of captured frames until the next packet is complete, at least 1; always 1 if packets have no fixed length.
+    /// The captured frames until the next packet is complete, at least 1; always 1 if packets have no fixed length.
     var framesUntilNextPacket: Int {
         guard hasFixedPackets else { return 1 }
         let missing = configuration.framesPerPacket - filledFrames
@@ -100,7 +100,7 @@ package final class StreamEncoder {
     func historyOffset(of position: Int) -> Int { pastCount - (historyEnd - position) }
     /// The position after the last frame that was encoded, or passed over because no payload was wanted.
     var encodedEnd: Int { blockPosition }
-    /// The number of frames in `past` that are not encoded yet.
+    /// The frames in `past` that are not encoded yet.
     private var pastAhead: Int { filledFrames }
 
     private func keep(_ count: Int) {

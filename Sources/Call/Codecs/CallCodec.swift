@@ -4,7 +4,7 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// The properties of a codec in calls, its packets and its delay, and the creation of its coders. Without state.
+/// A codec in calls: its packets, delay and coders. Stateless.
 protocol CallCodec: SendableMetatype {
     /// The codec as playout receives it: AAC is already decoded then.
     static var decoding: RenderCodec { get }
@@ -22,7 +22,7 @@ protocol CallCodec: SendableMetatype {
     static func offeredRate(deviceRate: Double) -> Int
     /// Returns true if the local peer supports an offered rate.
     static func acceptsOffered(rate: Int) -> Bool
-    /// Returns the number of frames in a packet, at the sample rate `rate` in hertz.
+    /// Returns the frames of a packet, at the sample rate `rate` in hertz.
     /// - Parameters:
     ///   - wanted: the milliseconds of a packet that the remote peer prefers; nil for no preference.
     ///   - longest: the maximum milliseconds of a packet that the remote peer accepts.
@@ -30,14 +30,14 @@ protocol CallCodec: SendableMetatype {
         _ preferences: CallPreferences, rate: Double, wanted: Double?, longest: Double
     ) -> Int
 
-    /// Returns the number of frames by which a decoder's output lags behind the packet's position.
+    /// Returns the frames by which a decoder's output lags behind the packet's position.
     static func shift(framesPerPacket: Int) -> Int
     /// Returns the delay of framing and the codec in frames.
     static func delay(framesPerPacket: Int) -> Int
 
-    /// The number of bytes in a payload before the coded sound.
+    /// The bytes of a payload before the coded sound.
     static var headerSize: Int { get }
-    /// Returns the number of frames in a payload; nil if the payload is damaged, or for AAC, which is decoded ahead of playout.
+    /// Returns the frames of a payload; nil if the payload is damaged, or for AAC, which is decoded ahead of playout.
     static func frameCount(_ payload: UnsafeRawBufferPointer, channelCount: Int) -> Int?
 }
 

@@ -6,13 +6,13 @@ import EarshotMediaTransport
 
 /// Encodes a stream's frames to payloads of packets. For the media thread.
 protocol PayloadEncoder: AnyObject {
-    /// The number of frames in a unit: each packet has a whole number of units.
+    /// The frames of a unit: each packet has a whole number of units.
     var unit: Int { get }
     /// True if packets have the negotiated length; false if they have the length of the captured sound.
     var hasFixedPackets: Bool { get }
     /// True if ``encode(_:offset:unitCount:)`` returns the payload for the frames of an earlier call.
     var isDelayed: Bool { get }
-    /// Returns the division of `unitCount` units into packets: a range of units for each packet.
+    /// Divides `unitCount` units into packets: returns a range of units for each.
     func packets(unitCount: Int) -> PCMPayload.Split
     /// Encodes the units of one packet.
     /// - Returns: the payload, valid until the next call; nil if none is complete yet.

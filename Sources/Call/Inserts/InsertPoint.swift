@@ -56,7 +56,7 @@ package final class InsertPoint: Sendable {
     /// The current insert; nil for none.
     package var insert: CallInsert? { owned.withLock { $0.insert } }
 
-    /// Fades to another insert, or for nil to none. Does nothing if the insert is current already.
+    /// Fades to another insert; nil for none. Does nothing if the insert is current already.
     package func set(_ insert: CallInsert?) {
         let handles: [InsertNode.Handle] = owned.withLock { owned in
             guard owned.insert !== insert else { return [] }
@@ -106,13 +106,13 @@ package final class InsertPoint: Sendable {
     }
 }
 
-/// An insert on its way to the render thread and back. A node without an insert is the order to render none.
+/// An insert on its way to the render thread and back; a node without one orders the thread to render none.
 struct InsertNode {
     let insert: CallInsert?
     let callback: RenderCallback?
     /// Identifies an insert without retaining it.
     let identity: UInt
-    /// The number of frames from the callback's first call until the callback's sound comes.
+    /// The frames from the callback's first call until its sound comes.
     let latency: Int
 
     /// Owns a node until ``free()``.

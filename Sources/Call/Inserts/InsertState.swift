@@ -98,7 +98,7 @@ struct InsertState: ~Copyable {
         callback(&inner)
     }
 
-    /// - Parameter past: the number of the fade's frames in earlier blocks; negative if the fade has not begun.
+    /// - Parameter past: the fade's frames in earlier blocks; negative before the fade.
     @_noLocks
     private func crossfade(
         _ block: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ to: UnsafePointer<Float>,

@@ -67,8 +67,8 @@ package struct MediaCore: ~Copyable {
         return member
     }
 
-    /// Sets whether the transport to a remote peer is open. While it is closed, packets get no numbers: the gap is one in time
-    /// only.
+    /// Sets whether the transport to a remote peer is open. While it is closed, packets get no numbers: the gap is only in
+    /// time.
     package mutating func setOpen(_ isOpen: Bool, to id: PeerID) {
         guard let index = index(of: id), members[index].isOpen != isOpen else { return }
         members[index].isOpen = isOpen
@@ -91,8 +91,7 @@ package struct MediaCore: ~Copyable {
     package mutating func sendCaptured(at now: HostTime, transmit: Transmit) throws(CodecError) {
         defer { capture.awaited = framesUntilNextPacket }
         while let block = capture.next() {
-            // A peer whose transport has just opened gets the newest block only: late first packets would look like network
-            // delay.
+            // A peer whose transport has just opened gets only the newest block: late packets would look like network delay.
             let isOld = capture.hasFrames
             for stream in streams {
                 var loss = 0
@@ -147,7 +146,7 @@ package struct MediaCore: ~Copyable {
         }
     }
 
-    /// The number of device frames until the next packet of any member is complete, at least 1.
+    /// The device's frames until the next packet of any member is complete, at least 1.
     private var framesUntilNextPacket: Int {
         var least = Int.max
         for stream in streams {
@@ -170,7 +169,7 @@ package struct MediaCore: ~Copyable {
         members[index].media.receive(datagram, at: now)
     }
 
-    /// Does for each member what is due: reports, requests, retransmissions, and the end of waits for overtaken frames.
+    /// Does for each member what is due: reports, requests, retransmissions, and the end of waits for reordered frames.
     package mutating func tick(at now: HostTime, transmit: Transmit) {
         for member in members { member.media.tick(at: now, isOpen: member.isOpen) { transmit($0, member.id) } }
     }
@@ -190,8 +189,7 @@ package struct MediaCore: ~Copyable {
         return next
     }
 
-    /// The number of frames in the device's present block. Captured frames wait for at most four blocks, or 50 ms if that is
-    /// longer.
+    /// The frames of the device's present block. Captured frames wait for at most four blocks, or 50 ms if that is longer.
     var deviceBlock: Int {
         get { capture.deviceBlock }
         set { capture.deviceBlock = newValue }
@@ -218,7 +216,7 @@ package struct MediaCore: ~Copyable {
         if let index = index(of: id) { members[index].media.listen(listener) }
     }
 
-    /// The number of device frames that were read or lost before the next frame to encode.
+    /// The device's frames that were read or lost before the next frame to encode.
     package var capturedFrames: Int { capture.position }
 
     /// The number of running encoders.

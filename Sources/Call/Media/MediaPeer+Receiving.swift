@@ -120,14 +120,13 @@ extension MediaPeer {
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
 
-    /// Returns the number of frames in a payload that playout decodes; nil if the payload is damaged.
+    /// Returns the frames of a payload that playout decodes; nil if the payload is damaged.
     private func frameCount(_ payload: UnsafeRawBufferPointer, isFallback: Bool = false) -> Int? {
         let codec = isFallback ? configuration.codec.traits.fallback ?? configuration.codec : configuration.codec
         return codec.inCalls.frameCount(payload, channelCount: configuration.channelCount)
     }
 
-    /// Returns the coded sound of a payload, without the header that Opus Custom puts before the sound. Not for the fallback
-    /// codec.
+    /// Returns the coded sound of a payload, without Opus Custom's header. Not for the fallback codec.
     private func sound(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let headerSize = configuration.codec.inCalls.headerSize
         return headerSize == 0 ? payload : UnsafeRawBufferPointer(rebasing: payload[headerSize...])

@@ -21,7 +21,7 @@ package final class MediaPeer {
     var policy = RedundancyPolicy()
     var log: ReceiveHistory
     var rate: RateControl
-    private var requested: [Int] = []  // sequence numbers to request; kept only for its memory
+    private var requested: [Int] = []  // sequence numbers to request; a property to reuse its memory
 
     /// - Parameters:
     ///   - stream: the encoder of the configuration's form; nil if the remote peer receives nothing.
@@ -88,7 +88,7 @@ package final class MediaPeer {
     /// Marks the next packet as following a gap.
     func interrupt() { sender.interrupt() }
 
-    /// Sends what is due: a report, requests for packets or a lower rate, and retransmissions. Ends waits for overtaken frames.
+    /// Sends what is due: a report, requests for packets or a lower rate, and retransmissions. Ends waits for reordered frames.
     func tick(at now: HostTime, isOpen: Bool, transmit: (UnsafeRawBufferPointer) -> Void) {
         if let packets { aac?.tick(at: now, into: packets) }
         second?.tick(at: now)

@@ -17,7 +17,7 @@ public struct MediaStatistics: Sendable {
     public var captureLostFrames = 0
     /// The packets that did not have the negotiated format.
     public var corruptPackets = 0
-    /// The AAC frames that arrived when they or later ones had been decoded or skipped.
+    /// The AAC frames that arrived after they, or later ones, were decoded or skipped.
     public var lateUnits = 0
     /// The packets rejected because the playout's queue was full, as the device had stopped calling, or because they precede the
     /// source's first packet.

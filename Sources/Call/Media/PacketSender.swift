@@ -9,9 +9,9 @@ struct PacketSender: ~Copyable {
     var session: RTPSession
     /// The redundancy of each packet.
     var plan = RedundancyPlan.none
-    /// The number of payloads that were repeated, within a later packet or alone.
+    /// The payloads that were repeated, within a later packet or alone.
     private(set) var repeatedPayloads = 0
-    /// The number of payloads that were repeated because the remote peer requested them.
+    /// The payloads that were repeated because the remote peer requested them.
     private(set) var answeredPackets = 0
     private var hasSentSinceGap = false
     private let isAAC: Bool
@@ -69,8 +69,8 @@ struct PacketSender: ~Copyable {
             }
             redundantBlocks.removeAll(keepingCapacity: true)
         }
-        // In AAC the marker means that an access unit ends in the packet, as one does in each (RFC 3640 §3.1); GStreamer requires
-        // the marker.
+        // In AAC the marker means that an access unit ends in the packet (RFC 3640 §3.1), as one always does; GStreamer
+        // requires it.
         let marker = isAAC || afterGap || !hasSentSinceGap
         write(transmit) { session, datagram in
             session.packetize(
@@ -113,8 +113,8 @@ struct PacketSender: ~Copyable {
         return isSent
     }
 
-    /// Retransmits the packets that the remote peer requested, unless they are unknown, were just retransmitted, or were so
-    /// twice.
+    /// Retransmits the packets that the remote peer requested, unless they are unknown, or were retransmitted just
+    /// now or twice.
     mutating func answer(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {
         guard history != nil, session.repair.repeated != nil else { return }
         let pause = session.statistics.roundTrip ?? 0

@@ -4,11 +4,10 @@ import EarshotAudioBase
 
 /// The last payloads sent to a remote peer, by number, for repetition. It never grows. For the media thread.
 struct PayloadHistory: ~Copyable {
-    /// The maximum number of stored payloads.
     static let capacity = 128
     /// The maximum bytes of a stored payload; longer ones are not stored.
     static let payloadCapacity = 1_280
-    /// The maximum number of retransmissions of one payload on request.
+    /// The maximum retransmissions of one payload on request.
     static let maximumRetransmissions = 2
 
     private struct Entry {

@@ -84,8 +84,8 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         let value = priority.load(ordering: .relaxed)
         return value > 0 ? value : nil
     }
-    /// True if captured frames or orders wait. While another thread holds the lock of the orders, they are not counted, because
-    /// that thread then wakes the media thread.
+    /// True if captured frames or orders wait. Orders do not count while another thread holds their lock, because that thread
+    /// then wakes the media thread.
     var hasMedia: Bool { error == nil && core.hasCaptured || !(orders.withLockIfAvailable { $0.isEmpty } ?? true) }
     var nextDeadline: HostTime? { core.nextDeadline }
 

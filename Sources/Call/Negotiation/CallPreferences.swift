@@ -27,7 +27,7 @@ public struct CallPreferences: Sendable {
     package var changesRate = true
     /// The device's sample rate in hertz.
     public var deviceRate: Double
-    /// The number of frames in a block of the device.
+    /// The frames of a device's block.
     public var deviceBlock: Int
     /// The initial trade of delay against gaps. ``CallSession/latencyProfile`` changes it.
     public var latencyProfile = LatencyProfile.talk
@@ -106,7 +106,7 @@ public struct CallPreferences: Sendable {
                 formats.append(try codec.inCalls.format(self, rate: offered.clockRate))
             }
         }
-        // The offer does not have the required codec: the error for that lists what the local peer supports.
+        // The offer lacks the required codec; the error then lists what the local peer supports.
         if formats.isEmpty, let codec {
             formats.append(try codec.inCalls.format(self, rate: codec.inCalls.offeredRate(deviceRate: deviceRate)))
         }
@@ -119,7 +119,7 @@ public struct CallPreferences: Sendable {
         return answer
     }
 
-    /// Returns the codec to prefer, nil for none: the required one, or if that is Opus Custom and the offer lacks it, Opus.
+    /// Returns the required codec, or Opus if that is Opus Custom and the offer lacks it; nil if none is required.
     private func preference(among formats: [MediaFormat], of offer: SessionDescription) -> Codec? {
         guard codec?.traits.substitute != nil else { return codec }
         let common = formats.filter { format in offer.formats.contains { format.matches($0) } }
@@ -192,6 +192,6 @@ public struct CallPreferences: Sendable {
         return value
     }
 
-    /// Returns the number of frames in a block of the device, converted to another rate in hertz.
+    /// Returns the frames of a device's block, converted to another rate in hertz.
     func blockFrames(rate: Double) -> Int { Int((Double(deviceBlock) * rate / deviceRate).rounded()) }
 }

@@ -145,7 +145,7 @@ final class CallRoster: Sendable {
 
     // MARK: Seats
 
-    /// Applies the media negotiated with a remote peer; nil for none. If it throws, no state has changed.
+    /// Applies the media negotiated with a remote peer; nil for none. Throws without changing any state.
     private func seat(
         _ peer: PeerID, _ peerState: inout PeerMediaState, _ agreement: NegotiatedMedia?, among roster: State
     ) throws {

@@ -8,11 +8,11 @@ import EarshotPlayout
 /// Decodes AAC ahead of playout, in order, on the media thread: the decoder may allocate, and each frame overlaps the previous
 /// frame. So a frame waits briefly for an earlier frame that it has overtaken.
 struct AACReceiver {
-    /// The number of access units that arrived when they or later ones had been decoded or skipped.
+    /// The access units that arrived after they, or later ones, were decoded or skipped.
     private(set) var lateUnits = 0
-    /// The number of access units that could not be decoded.
+    /// The access units that could not be decoded.
     private(set) var corruptUnits = 0
-    /// The number of access units rejected because the playout's queue was full.
+    /// The access units rejected because the playout's queue was full.
     private(set) var rejectedUnits = 0
 
     private struct Unit {

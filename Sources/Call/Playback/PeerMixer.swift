@@ -10,7 +10,6 @@ import Synchronization
 /// Any thread except the callback's adds, changes and removes voices; the callback never waits. Memory that the callback may
 /// still read is freed later.
 package final class PeerMixer: Sendable {
-    /// The place of a voice in the mixer.
     package struct Place: Hashable, Sendable { fileprivate let index: Int }
 
     /// The callback's handle; must not outlive the mixer.

@@ -11,7 +11,7 @@ struct PlaybackSide: ~Copyable {
     private let voices: PeerMixer.Renderer
     private let levels: LatestValue<HeardLevels>.Writer
     private let cycles: MessageQueue<CallCycle>.Writer
-    private let block: Channels  // of the cycle, with the call's channels
+    private let block: Channels  // the cycle's, with the call's channels
     private let capacity: Int
     private let insert: InsertPoint.Renderer
     private var volume: OutputVolume

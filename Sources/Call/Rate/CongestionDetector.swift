@@ -24,7 +24,7 @@ struct CongestionDetector {
         var ended = 0.0
         var bytes = 0
         var least = Double.infinity  // the least offset: arrival minus position
-        var end = 0.0  // of the packet that came last, in seconds of the sender's timeline
+        var end = 0.0  // the last packet's, in seconds of the sender's timeline
         var sound = 0.0  // the seconds of sound in the packets
         var expected = 0  // packets, by their sequence numbers
         var missing = 0
@@ -39,14 +39,14 @@ struct CongestionDetector {
     private var closed = 0  // the number of slots so far; the newest is at (closed − 1) mod 32
     private var open = Slot()
     private var isOpen = false
-    private var otherBytes = 0  // of datagrams since the last packet of sound
+    private var otherBytes = 0  // in datagrams since the last packet of sound
     private var highestSequence: Int?
     private var lastOffset = 0.0
     private var bases = InlineArray<6, Double>(repeating: .infinity)  // the least offset in each of six periods of 5 s
     private var baseIndex = 0
     private var baseSince = -Double.infinity
     private var lastFindingTime = -Double.infinity
-    private var lastGrowthTime = -Double.infinity  // of the last finding from a growing or lossy queue
+    private var lastGrowthTime = -Double.infinity  // the last finding from a growing or lossy queue
     private var awaitsClearing = false  // from a finding with a standing queue until packets no longer wait
     private var clearedAt = -Double.infinity
 
@@ -123,7 +123,7 @@ struct CongestionDetector {
 
     private mutating func countLoss(_ sequence: Int) {
         if let highestSequence {
-            // A packet that was overtaken was counted as missing, possibly in an earlier slot; the sum of the slots is right.
+            // A reordered packet was counted as missing, possibly in an earlier slot; the sum of the slots is right.
             guard sequence > highestSequence else { return open.missing -= 1 }
             let run = sequence - highestSequence - 1
             open.expected += run + 1
@@ -134,7 +134,7 @@ struct CongestionDetector {
     }
 
     private mutating func followBase(_ offset: Double, at now: Double) {
-        // After a growing queue some of it may remain for ten seconds: then the least offset is not that of an empty queue.
+        // A queue may remain for ten seconds after it grew; until then the least offset may not be the base delay.
         if now - baseSince > 5, now - lastGrowthTime > 10 {
             baseIndex = (baseIndex + 1) % 6
             bases[baseIndex] = .infinity
@@ -189,7 +189,7 @@ struct CongestionDetector {
     /// The progress of the received sound on the sender's timeline, in seconds a second, over the last two slots.
     private var pace: Double { (slot(0).end - slot(prior).end) / max(0.001, slot(0).ended - slot(prior).ended) }
 
-    /// The number of slots, counted back from the newest, to the one before the last two; to the oldest if there are only two.
+    /// The index, counted back from the newest slot, of the slot before the last two; of the oldest if there are only two.
     private var prior: Int { min(2, closed - 1) }
 
     /// Returns true if the wait has grown over three to eight slots in a row, by more than 25 ms in all and by more than 10 ms
@@ -216,7 +216,7 @@ struct CongestionDetector {
     }
 
     /// Returns true if all packets of the last second waited 50 ms or more, at its end about as long as at its beginning,
-    /// although the sender was told within the last ten seconds. True only two seconds after the last finding.
+    /// although the sender was told within the last ten seconds. True at most every two seconds.
     private func staysCongested(_ base: Double, at now: Double) -> Bool {
         guard closed >= 25, now - lastGrowthTime < 10, now - lastFindingTime > 2 else { return false }
         for back in 0..<25 where slot(back).least - base < Self.standing { return false }

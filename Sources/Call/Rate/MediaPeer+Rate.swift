@@ -17,7 +17,7 @@ extension MediaPeer {
     /// Notes that the remote peer gets the shared encoder's stream up to a position and nothing after it.
     func leaveShared(at position: Int) { rate.encoder?.leaveShared(at: position) }
 
-    /// Returns the number of device frames until the peer's own encoder completes a packet, at least 1; nil while the peer uses
+    /// Returns the device's frames until the peer's own encoder completes a packet, at least 1; nil while the peer uses
     /// the shared encoder.
     func framesUntilNextPacket(of stream: StreamEncoder) -> Int? {
         guard isOnItsOwn, let encoder = rate.encoder else { return nil }

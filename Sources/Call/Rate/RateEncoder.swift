@@ -29,13 +29,12 @@ final class RateEncoder {
     private let bytes: UnsafeMutableRawPointer
     private static let capacity = 2_048
 
-    /// The frames of a new encoder's first packet; and the frames by which that packet overlaps the last one, because a decoder
-    /// fades in its first 120 frames.
+    /// The frames of a new encoder's first packet, and of its overlap with the last one: a decoder fades in its first 120 frames.
     private static let (beginning, overlap) = (480, 120)
-    /// The number of past frames that a rate encoder may need.
+    /// The past frames that a rate encoder may need.
     static let history = OpusEncoder.longestFrameCount + 1_024
 
-    /// - Parameter configuration: a configuration whose ladder has two rungs or more.
+    /// - Parameter configuration: its ladder has two rungs or more.
     init(_ configuration: CallConfiguration) throws(CodecError) {
         ladder = configuration.ladder
         channelCount = configuration.channelCount
@@ -54,7 +53,7 @@ final class RateEncoder {
     /// Returns true once the remote peer gets its payloads from this encoder.
     var isActive: Bool { engine != nil }
 
-    /// Returns the number of stream frames until the next packet is complete, at least 1.
+    /// Returns the stream's frames until the next packet is complete, at least 1.
     /// - Parameter end: the position of the first frame not captured yet.
     func framesUntilNextPacket(end: Int) -> Int {
         engine == nil || engine == .pcm || cursor == .max

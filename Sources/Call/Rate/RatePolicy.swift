@@ -18,9 +18,9 @@ package struct RatePolicy: Sendable {
     package private(set) var isMeasured = false
     /// True if even the last rung exceeded the link's rate at a finding of the last ten seconds.
     package private(set) var isTooSlow = false
-    /// The number of steps to a lower bit rate so far.
+    /// The steps to a lower bit rate so far.
     package private(set) var stepsDown = 0
-    /// The number of steps to a higher bit rate so far.
+    /// The steps to a higher bit rate so far.
     package private(set) var stepsUp = 0
     /// The time until which nothing is sent, so that the link's queue drains.
     package private(set) var pausedUntil = -Double.infinity
@@ -30,7 +30,7 @@ package struct RatePolicy: Sendable {
     private var drainedUntil = -Double.infinity  // the end of the last pause or drain
     private var steppedAt = -Double.infinity
     private var lastStepWasDown = false
-    private var troubleTime = -Double.infinity  // of the last finding
+    private var troubleTime = -Double.infinity  // the last finding
     private var stepUpWait = RatePolicy.shortestWait  // seconds without a finding
     private var suspicion: Suspicion?
     private var roundTrips = RoundTrips()
@@ -166,8 +166,8 @@ package struct RatePolicy: Sendable {
     ) {
         let elapsed = since.map { now - $0 } ?? 0
         let queueTime = Self.findingTime * (sent / limit - 1) - elapsed * max(0, 1 - rungs[chosen] / limit)
-        let narrowLimit = min(Self.narrowPause, RateControl.share * Self.leastQueue / limit)
-        let pause = min(max(Self.longestPause, narrowLimit), queueTime)
+        let narrowLinkPause = min(Self.narrowPause, RateControl.share * Self.leastQueue / limit)
+        let pause = min(max(Self.longestPause, narrowLinkPause), queueTime)
         guard pause >= Self.shortestPause, now >= drainedUntil + 1 else { return }
         let share = 1 - rungs[rungs.count - 1] / limit
         if isCertain || share < 0.5 {

@@ -10,7 +10,7 @@ public struct RateRung: Hashable, Sendable {
     public let codec: Codec
     /// The codec's bits a second.
     public let bitRate: Int
-    /// The number of frames in a packet, at the stream's rate.
+    /// The frames of a packet, at the stream's rate.
     public let framesPerPacket: Int
     /// The bits a second on the link, with the headers of IPv4, UDP and RTP.
     package let wireBitRate: Double
@@ -30,7 +30,7 @@ extension CallConfiguration {
     /// The rungs below the negotiated form: Opus's bits a second, and the frames of its packets. Longer packets save headers,
     /// which take 128 kb/s with packets of 2.5 ms and 5.3 kb/s with packets of 60 ms.
     private static let steps = [(256_000, 240), (128_000, 480), (64_000, 960), (32_000, 1_920), (16_000, 2_880)]
-    /// The maximum bit rate of a rung as a share of that of the rung above: a smaller step is not worth the change.
+    /// The maximum ratio of a rung's bit rate to the rung above: a smaller step is not worth the change.
     private static let worthwhile = 0.85
 
     /// The forms in which the stream can be sent, from the negotiated one to the smallest. Only the negotiated form if
@@ -48,7 +48,7 @@ extension CallConfiguration {
         return rungs
     }
 
-    /// True if this configuration has more rungs than the first for remote peers that support the lower rungs.
+    /// True if the ladder has lower rungs for remote peers that support them.
     var mayChangeRate: Bool {
         changesRate && (codec == .opus || codec.traits.fallback != nil && streamRate == OpusEncoder.sampleRate)
     }

@@ -28,7 +28,7 @@ struct ReceiveHistory {
         var requestCount = 0
         /// The expected arrival.
         var due = HostTime(nanoseconds: 0)
-        /// The time of the last request, before that of the discovery that the packet is missing.
+        /// The time of the last request; before the first request, of the discovery that the packet is missing.
         var since = HostTime(nanoseconds: 0)
     }
 
@@ -141,7 +141,7 @@ struct ReceiveHistory {
     /// Returns true if a packet of this number is missing.
     func isMissing(_ sequence: Int) -> Bool { entry(sequence)?.state == .missing }
 
-    /// Records a packet as missing whose copy arrived although no later packet has shown the gap yet.
+    /// Records a packet as missing if its copy arrived before a later packet has shown the gap.
     mutating func expect(_ sequence: Int, position: Int, at now: HostTime) {
         guard highestSequence >= 0,
             (highestSequence + 1...highestSequence + RedundancyPlan.longest).contains(sequence)
@@ -191,14 +191,14 @@ struct ReceiveHistory {
         if let lastRequestTime, now.seconds(since: lastRequestTime) < Self.pause {
             return nextRequestTime = lastRequestTime.advanced(bySeconds: Self.pause)
         }
-        let reachNow = highestSequence - reach.seen <= 32 ? reach.packets : 0
+        let currentReach = highestSequence - reach.seen <= 32 ? reach.packets : 0
         var nextTime: HostTime?
         for sequence in max(0, highestSequence - Self.longestGap)..<max(0, highestSequence) {
             guard let known = entry(sequence), known.state == .missing, known.requestCount < Self.maximumRequests else {
                 continue
             }
             guard now.seconds(since: known.due) + roundTrip + Self.reorderingTime <= hold else { continue }
-            if sequence + reachNow > highestSequence { continue }  // a later packet will repeat this one
+            if sequence + currentReach > highestSequence { continue }  // a later packet will repeat this one
             let waitTime = known.requestCount == 0 ? Self.reorderingTime : 1.5 * roundTrip + Self.pause
             let requestTime = known.since.advanced(bySeconds: waitTime)
             if requestTime > now {

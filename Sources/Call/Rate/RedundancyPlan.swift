@@ -28,7 +28,7 @@ package struct RedundancyPlan: Hashable, Sendable {
 
     /// The number of packets that are repeated with each new one.
     package var count: Int { (near > 0 ? 1 : 0) + (far > 0 ? 1 : 0) }
-    /// The maximum number of packets for which a receiver waits until a lost packet's copy comes.
+    /// The maximum packets for which a receiver waits for a lost packet's copy.
     package var reach: Int { max(near, far) }
 
     /// Returns the share of packets that stays lost if the share `loss` of datagrams is lost, in bursts of `burst` on average.

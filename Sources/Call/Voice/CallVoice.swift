@@ -67,7 +67,7 @@ public final class CallVoice: @unchecked Sendable {  // for the control thread; 
 
     deinit { worker?.stop() }
 
-    /// Turns voice processing on or off, by a crossfade of 20 ms; turning it on takes effect after the delay of voice processing.
+    /// Turns voice processing on or off, by a crossfade of 20 ms; turning it on takes effect after its delay.
     public func setProcessing(_ isOn: Bool) { worker?.isOn = isOn }
 
     /// The state of voice processing. Any thread.
@@ -82,7 +82,7 @@ public final class CallVoice: @unchecked Sendable {  // for the control thread; 
     /// The statistics of voice processing; nil if there is none.
     public var statistics: VoiceStatistics? { worker?.statistics }
 
-    /// The number of frames that voice processing returned too late; silence is sent instead of them.
+    /// The frames that voice processing returned too late; silence is sent instead.
     public var lateFrameCount: Int { worker?.counts.late ?? 0 }
 
     /// Starts the thread of voice processing, just below the device's callback.

@@ -23,8 +23,8 @@ public struct VoiceProcessingChoice: Hashable, Sendable {
     ///   - input: the microphone's device; nil if nothing is captured.
     ///   - output: the loudspeaker's device; nil if nothing is played.
     ///   - channelCount: the channels of the call.
-    ///   - blockFrameCount: the number of frames in a block of the open device.
-    ///   - maximumBlockFrameCount: the maximum number of frames in a block, with which voice processing was created.
+    ///   - blockFrameCount: the frames of a block of the open device.
+    ///   - maximumBlockFrameCount: the maximum frames of a block, with which voice processing was created.
     public init(
         _ mode: VoiceProcessingMode, input: AudioDeviceDescription?, output: AudioDeviceDescription?,
         channelCount: Int, blockFrameCount: Int, maximumBlockFrameCount: Int

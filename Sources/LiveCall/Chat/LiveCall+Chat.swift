@@ -8,7 +8,7 @@ import EarshotRooms
 extension LiveCall {
     /// The maximum time that an arrival waits until its sender's name is known.
     private static let introductionTimeout = Duration.seconds(1)
-    /// The number of events by which a polling interface may lag before arrivals wait.
+    /// The events by which a polling interface may lag before arrivals wait.
     private static let lagLimit: UInt64 = 64
 
     /// Starts sending a file to participants. Returns when the file's hash is known.
@@ -40,7 +40,7 @@ extension LiveCall {
     }
 
     private func countUnsentMessages() {
-        // The messages are counted under the same lock under which they are enqueued.
+        // Count under the lock under which messages are enqueued.
         process { state, now in
             let count = state.outboxes.values.map(\.count).reduce(0, +)
             return state.core.handle(.unsentMessages(count), at: now)

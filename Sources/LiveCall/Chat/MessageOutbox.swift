@@ -3,21 +3,21 @@
 import EarshotAudioBase
 import EarshotRooms
 
-/// The messages for one participant, delivered in order. A slow participant does not delay other participants' messages for long.
+/// The messages for one participant, delivered in order. A slow participant does not delay the others for long.
 ///
 /// Members are for any thread.
 package final class MessageOutbox: Sendable {
     private struct State {
         var messages: [String] = []
-        /// The number of lost messages that were not reported yet.
+        /// The lost messages that were not reported yet.
         var lostCount = 0
         /// The time at which the current delivery began; nil without one.
         var deliveryStart: ContinuousClock.Instant?
     }
 
-    /// The maximum number of messages that wait behind the message in delivery.
+    /// The maximum messages that wait behind the one in delivery.
     package static let capacity = 16
-    /// The time from the start of a delivery for which a sender should wait for a full outbox.
+    /// The maximum time, from the start of a delivery, that a sender should wait for a full outbox.
     package static let fullTimeout = Duration.seconds(5)
 
     private let state = LockedValue(State())
@@ -38,7 +38,7 @@ package final class MessageOutbox: Sendable {
         self.onDelivery = onDelivery
     }
 
-    /// The number of messages in delivery or waiting for delivery.
+    /// Messages in delivery or waiting for it.
     package var count: Int { state.withLock { $0.messages.count + ($0.deliveryStart == nil ? 0 : 1) } }
 
     /// Returns true if a sender should wait for space.

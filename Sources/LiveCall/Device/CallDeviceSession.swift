@@ -83,13 +83,13 @@ package final class CallDeviceSession: LiveCallDevice {
         session.interruption ?? input?.session.interruption
     }
 
-    /// The number of frames per block of the hardware; 0 without hardware.
+    /// Frames per block of the hardware; 0 without hardware.
     package var hardwareBlockFrameCount: Int { session.hardware?.blockFrameCount ?? 0 }
 
     /// The session of the loudspeaker, and the microphone's separate session if there is one.
     package var sessions: [AudioSession] { [session] + (input.map { [$0.session] } ?? []) }
 
-    /// Does nothing, since the sessions are already active.
+    /// Does nothing: the sessions are already active.
     package func prepare() {}
 
     /// Collects the callback times.

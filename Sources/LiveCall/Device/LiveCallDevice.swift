@@ -12,7 +12,7 @@ package protocol LiveCallDevice: Sendable {
     var events: AsyncStream<AudioSessionEvent> { get }
     /// The reason that the device does not run, and the time since when; nil while it runs.
     var interruption: (kind: Interruption, since: HostTime)? { get }
-    /// The number of frames per block of the hardware, which may differ from that of the device.
+    /// Frames per block of the hardware, which may differ from the device's.
     var hardwareBlockFrameCount: Int { get }
     /// Called once before the device starts.
     /// - Throws: an error that the implementation keeps. The call ends with ``LiveCallEnding/notPrepared``.

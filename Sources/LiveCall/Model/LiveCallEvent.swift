@@ -29,7 +29,7 @@ public struct LiveCallEvent: Sendable {
         case hostSlow
         /// A PIN is requested.
         case pinRequested(LiveCallSnapshot.PINRequest)
-        /// The new host does not know the local participant, and is asked to admit the local participant.
+        /// The new host does not know the local participant and is asked to admit it.
         case askedAgain(Participant)
         /// The local participant opened the room.
         case roomOpened
@@ -71,7 +71,7 @@ public struct LiveCallEvent: Sendable {
         case joinRequested(JoinRequest)
         /// A guest no longer asks to join, for the reason that the error gives.
         case joinRequestWithdrawn(JoinRequest, RoomError)
-        /// A guest was refused without asking the host's user.
+        /// A guest was refused; the host's user was not asked.
         case guestRefused(name: String, RoomError)
 
         // MARK: Sound

@@ -5,7 +5,7 @@ import CEarshotOpenSSL
 /// An `SSL` object of OpenSSL, with the link from which it reads records and to which it writes datagrams. It has no clock.
 /// For one thread at a time.
 @safe final class DTLSConnection {
-    /// The result of passing a record, or the resending of a flight, to OpenSSL.
+    /// The result of passing a record to OpenSSL or resending a flight.
     enum Step {
         /// OpenSSL waits for more data from the peer.
         case waiting

@@ -17,7 +17,7 @@ import Glibc
     private var outgoing: [UInt8] = []
     private var datagramEnds: [Int] = []
 
-    /// Returns a BIO that reads from this link and writes to it, and must not outlive it; nil if OpenSSL has no memory.
+    /// Returns a BIO that reads and writes this link, and must not outlive it; nil if OpenSSL has no memory.
     func makeBIO() -> OpaquePointer? {
         guard let method = unsafe Self.method, let bio = unsafe BIO_new(method) else { return nil }
         unsafe BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())

@@ -13,8 +13,8 @@ import Glibc
     private static let never = timeval(tv_sec: 1 << 40, tv_usec: 0)
     private static let past = timeval(tv_sec: 1, tv_usec: 0)
 
-    private var passedTimer: UnsafeMutablePointer<timeval>?
-    /// True if ``passedTimer`` points to OpenSSL's own timer, false if to a copy; nil until that is known.
+    private var shownTimer: UnsafeMutablePointer<timeval>?
+    /// True if ``shownTimer`` points to OpenSSL's own timer, false if to a copy; nil until that is known.
     private var isOwnTimer: Bool?
     /// True if the last flight awaits an answer.
     private(set) var isRunning = false
@@ -26,7 +26,7 @@ import Glibc
         let starts = unsafe timer.pointee.tv_sec != 0 || timer.pointee.tv_usec != 0
         if starts, !isRunning { flights += 1 }
         isRunning = starts
-        unsafe passedTimer = unsafe timer
+        unsafe shownTimer = unsafe timer
         if starts { unsafe timer.pointee = Self.never }
     }
 
@@ -40,10 +40,10 @@ import Glibc
 
     /// Makes the next call of `DTLSv1_handle_timeout` retransmit, if OpenSSL passes its own timer.
     func expire() {
-        if isOwnTimer == true, isRunning { unsafe passedTimer?.pointee = Self.past }
+        if isOwnTimer == true, isRunning { unsafe shownTimer?.pointee = Self.past }
     }
 
-    /// Returns the next interval of OpenSSL's timer, which counts only while the wall clock drives the timer; in microseconds.
+    /// Returns the next interval of OpenSSL's timer in microseconds; it counts only while the wall clock drives the timer.
     /// - Parameter before: the previous interval in microseconds; 0 if there was none.
     static func interval(after before: UInt32) -> UInt32 { before == 0 ? 50_000 : min(2 * before, 1_000_000) }
 }

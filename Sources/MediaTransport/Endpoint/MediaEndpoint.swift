@@ -149,7 +149,6 @@ import EarshotAudioBase
         return next
     }
 
-    /// The IDs of all remote peers.
     package var peerIDs: [PeerID] { peers.map(\.id) }
 
     /// Returns the state of the transport to a remote peer; nil for an unknown peer.

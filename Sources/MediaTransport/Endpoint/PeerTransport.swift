@@ -4,7 +4,7 @@ import EarshotAudioBase
 
 /// The local parameters of the transport to a remote peer.
 public struct LocalTransportParameters: Sendable {
-    /// The local ICE mode: full for native peers, where both sides send checks; lite for browsers, which alone send them.
+    /// The local ICE mode: full for native peers, as both sides send checks; lite for browsers, as only they send checks.
     public var mode: ICEMode
     /// The local ICE role; the offerer is the controlling side.
     public var role: ICERole
@@ -187,7 +187,7 @@ final class PeerTransport {
 
     /// Protects a packet in place and sends it.
     /// - Parameter packet: has room for ``SRTPSession/maximumOverhead`` bytes more than `count`.
-    /// - Returns: true if the packet was sent; false if it was dropped and counted, for want of a path or of keys.
+    /// - Returns: true if the packet was sent; false if it was dropped and counted, such as without a path or keys.
     func send(_ packet: UnsafeMutableRawBufferPointer, count: Int, _ transmit: Transmit) -> Bool {
         guard !state.isOver, let srtp, let pair = agent.mediaPair,
             let size = unsafe try? srtp.protect(packet, count: count)
@@ -255,7 +255,7 @@ final class PeerTransport {
         by pair: ICEPair, at now: HostTime, _ transmit: Transmit, _ message: (UnsafeRawBufferPointer) -> Void
     ) {
         guard let dtls else { return }
-        // A server sends nothing here, but its time limit must begin with that of the client.
+        // A server sends nothing here, but its time limit must begin with the client's.
         if dtls.state == .new { unsafe dtls.start(at: now) { unsafe transmit($0, pair.local, pair.remote) } }
         guard !early.isEmpty else { return }
         let earlyDatagrams = early

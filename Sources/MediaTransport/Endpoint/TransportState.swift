@@ -78,9 +78,9 @@ public struct TransportStatistics: Hashable, Sendable {
     public var received = 0
     /// The packets dropped because they were modified, forged or malformed, or by another error of SRTP.
     public var unauthentic = 0
-    /// The packets dropped because they were repeated, or so old that they may have been.
+    /// The packets dropped because they were repeated, or older than the replay window.
     public var replayed = 0
-    /// The number of times that media changed to another path.
+    /// The changes of the media's path.
     public var moves = 0
 
     /// Creates counts of zero.

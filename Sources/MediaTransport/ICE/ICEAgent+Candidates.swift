@@ -71,8 +71,8 @@ extension ICEAgent {
         // A peer moves rarely. Addresses that appear faster would keep this agent busy, so they are ignored until later.
         if let last = lastRevealed, at < last.advanced(bySeconds: Self.pace) { return }
         lastRevealed = at
-        // A revealed address that is not in use makes room. If there is none, a described address makes room. There may be none,
-        // because a revealed address counts as described as soon as a description contains it.
+        // A revealed address that is not in use makes room; if there is none, a described one does. All may be described, because
+        // a revealed address counts as described as soon as a description contains it.
         if remotes.count == Self.maximumRemotes {
             removeOldest(isDescribed: !remotes.contains { !$0.isDescribed && !isSelected($0) })
         }

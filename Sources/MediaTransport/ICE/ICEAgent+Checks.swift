@@ -3,8 +3,8 @@
 import EarshotAudioBase
 
 extension ICEAgent {
-    /// The seconds between fast rounds of checks, for each age: up to so many seconds since the fast rounds began. A peer that
-    /// comes back after a minute is found within half a second.
+    /// The seconds between fast rounds of checks, up to each age in seconds since the fast rounds began. A peer that comes back
+    /// after a minute is found within half a second.
     private static let intervals: [(age: Double, interval: Double)] = [(5, 0.05), (30, 0.2), (.infinity, 0.5)]
     /// The seconds between rounds when the pair in use works, so that other paths are known when it fails.
     static let calmInterval = 5.0
@@ -14,7 +14,7 @@ extension ICEAgent {
     static let probingDuration = 1.0
     /// The minimum seconds between two checks of a pair, except to nominate it.
     private static let shortestInterval = 0.02
-    /// The minimum mean of the seconds between checks: between those of rounds, and between triggered ones (RFC 8445 §14.2).
+    /// The minimum mean seconds between checks, in rounds and triggered ones each (RFC 8445 §14.2).
     static let pace = 0.005
     /// Memory for the largest sent message: two fragments of 256 characters and a colon, and 96 bytes more.
     private typealias Memory = InlineArray<640, UInt8>

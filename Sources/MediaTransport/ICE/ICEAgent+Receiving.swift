@@ -39,7 +39,6 @@ extension ICEAgent {
         }
     }
 
-    /// Receives a parsed STUN message.
     mutating func receive(
         _ message: STUNMessage, from source: SocketAddress, to local: IPAddress, at: HostTime,
         transmit: (UnsafeRawBufferPointer, _ from: IPAddress, _ to: SocketAddress) -> Void
@@ -174,7 +173,7 @@ extension ICEAgent {
         if message.messageClass == .error {
             guard let code = message.errorCode else { return .ignored(.notACheck) }
             if code == STUNErrorCode.roleConflict, role == check.role, changeRole(at: at) {
-                tieBreaker = ids.next().low  // else two equal tie-breakers change for ever
+                tieBreaker = ids.next().low  // otherwise two equal tie-breakers would change roles for ever
             }
             return .ignored(.refused(code))
         }

@@ -23,14 +23,12 @@ import EarshotAudioBase
 package struct ICEAgent: Sendable {
     /// The maximum changes of role to resolve conflicts. Two agents need one or two.
     static let maximumRoleChanges = 8
-    /// The maximum number of local addresses.
     static let maximumLocals = 16
-    /// The maximum number of the peer's addresses.
+    /// The maximum addresses of the peer.
     static let maximumRemotes = 32
-    /// The maximum number of pairs of addresses.
     static let maximumPairs = 64
 
-    /// The mode of the local agent: full or lite.
+    /// The local mode: full or lite.
     package let mode: ICEMode
     /// The local role, which may change if both sides have the same role (RFC 8445 §7.3.1.1).
     package internal(set) var role: ICERole
@@ -65,7 +63,7 @@ package struct ICEAgent: Sendable {
     /// The time of the peer's last consent: in full mode a check of the pair in use that was answered, in lite mode a check from
     /// the peer.
     var lastConsent: HostTime?
-    /// The time of the next round of checks, which are of all pairs.
+    /// The time of the next round of checks of all pairs.
     var nextRound: HostTime?
     /// The time of the next check of the pair in use.
     var nextConsent: HostTime?

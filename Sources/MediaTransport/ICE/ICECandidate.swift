@@ -57,7 +57,7 @@ public struct ICECandidate: Hashable, Sendable {
 }
 
 extension SocketAddress {
-    /// Returns true if datagrams can be sent to this address, and it is that of one machine.
+    /// Returns true if this is the address of one machine, to which datagrams can be sent.
     var isUnicast: Bool {
         guard port != 0, !address.isUnspecified else { return false }
         switch address {

@@ -14,7 +14,7 @@ struct ICECheck: Sendable {
 /// replace the oldest, so the table never grows.
 struct ICECheckTable: Sendable {
     static let capacity = 256
-    /// The seconds after a check at which its answer comes too late.
+    /// The seconds after which the answer to a check is too late.
     static let timeout = 3.0
 
     private var checks: [ICECheck] = []

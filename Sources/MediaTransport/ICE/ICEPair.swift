@@ -69,7 +69,7 @@ struct CheckedPair: Sendable {
         self.roundTrip = roundTrip < known ? roundTrip : known + (roundTrip - known) / 8
     }
 
-    /// Notes a check from the peer on this pair; only such checks tell a lite agent of pairs.
+    /// Notes a check from the peer on this pair. A lite agent knows pairs only by such checks.
     mutating func checked(at: HostTime) { lastAnswer = at }
 
     /// The seconds within which a check should be answered.

@@ -3,9 +3,9 @@
 /// The last authentic requests, to recognize one that a third party sends again: MESSAGE-INTEGRITY does not cover the source
 /// address.
 struct ICEReplayWindow: Sendable {
-    /// The maximum number of stored requests: those that a peer sends in some minutes.
+    /// The maximum stored requests: those that a peer sends in some minutes.
     static let capacity = 256
-    /// The maximum number of times that one request is answered: an agent may send it as often (RFC 8489 §6.2.1).
+    /// The maximum answers to one request: an agent may send it as often (RFC 8489 §6.2.1).
     static let maximumRepeats = 7
 
     private struct Entry: Sendable {

@@ -11,7 +11,7 @@ public final class Identity: Sendable {
     /// The public key.
     public let publicKey: PublicKey
 
-    /// The maximum number of names and addresses, taken together, in a certificate.
+    /// The maximum names and addresses together in a certificate.
     package static let maximumNames = 64
 
     init(key: KeyHandle, certificate: CertificateHandle) throws(IdentityError) {

@@ -51,7 +51,6 @@ public enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns true if this is an IPv6 address.
     package var isV6: Bool {
         if case .v6 = self { true } else { false }
     }

@@ -14,7 +14,7 @@ package struct AACPayload: ~Escapable {
         package var frameOffset: Int
     }
 
-    /// The number of frames that a decoded unit has.
+    /// The frames of a decoded unit.
     package static let framesPerUnit = 1_024
     /// The maximum bytes of a unit, limited by 13 bits.
     package static let maximumUnitSize = 8_191

@@ -14,11 +14,11 @@ package struct OpusCustomPayload: Hashable, Sendable, BitwiseCopyable {
 
     /// The duration of a frame in RTP ticks, which are samples.
     package static let ticksPerFrame = 64
-    /// The maximum number of frames in a packet, which have 4,096 samples.
+    /// The maximum frames in a packet: 4,096 samples.
     package static let maximumFrameCount = 64
     /// The allowed sizes of a frame in bytes.
     package static let frameSizes = 8...1_199
-    /// The number of bytes before the frames.
+    /// The bytes before the frames.
     package static let headerSize = 1
 
     /// The duration of the packet in RTP ticks.
@@ -73,7 +73,7 @@ extension MediaFormat {
     /// Returns the format of Opus Custom with 64 samples a frame; see ``OpusCustomPayload``.
     /// - Parameters:
     ///   - sampleRate: 44,100 or 48,000 hertz.
-    ///   - bitRate: the maximum bits a second that the peer shall send.
+    ///   - bitRate: the maximum bits a second that the peer may send.
     public static func opusCustom(
         payloadType: UInt8 = 99, sampleRate: Int, channelCount: Int = 1, bitRate: Int? = nil
     ) -> MediaFormat {

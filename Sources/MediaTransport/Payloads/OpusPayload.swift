@@ -9,7 +9,7 @@ package struct OpusPayload: Hashable, Sendable, BitwiseCopyable {
     package let configuration: UInt8
     /// True if the frames are coded in stereo; a decoder can output mono or stereo in any case.
     package let isStereo: Bool
-    /// The number of frames in the packet, 1 to 48.
+    /// The frames in the packet, 1 to 48.
     package let frameCount: Int
 
     /// The RTP ticks a second, whatever the bandwidth (RFC 7587 §4.1).
@@ -127,7 +127,7 @@ extension MediaFormat {
     /// Returns the format of Opus, which in SDP always has 48 kHz and two channels (RFC 7587 §7).
     /// - Parameters:
     ///   - channelCount: the channels sent and preferred: 1 or 2.
-    ///   - bitRate: the maximum average bits a second that the peer shall send; 6,000 to 510,000.
+    ///   - bitRate: the maximum average bits a second that the peer may send; 6,000 to 510,000.
     public static func opus(payloadType: UInt8 = 97, channelCount: Int = 1, bitRate: Int? = nil) -> MediaFormat {
         let stereo = channelCount == 2 ? "1" : "0"
         return MediaFormat(

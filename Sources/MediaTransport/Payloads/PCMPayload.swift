@@ -25,7 +25,7 @@ package enum PCMPayload {
             self.endIndex = endIndex
         }
 
-        /// Creates `count` packets of one unit each: a frame, or what else the codec puts into a packet.
+        /// Creates `count` packets of one unit each: a frame, or another unit of the codec.
         package init(each count: Int) { self.init(frameCount: count, endIndex: count) }
 
         /// The index of the first packet: 0.
@@ -41,7 +41,7 @@ package enum PCMPayload {
         }
     }
 
-    /// Returns the number of frames in a received payload.
+    /// Returns the frames of a received payload.
     /// - Parameter channelCount: at least 1.
     package static func frameCount(payloadSize: Int, channelCount: Int) throws(PCMPayloadError) -> Int {
         guard payloadSize > 0, payloadSize % (2 * channelCount) == 0 else {

@@ -2,10 +2,10 @@
 
 import EarshotAudioBase
 
-/// The media that a ``MediaPort`` transports: that of a voice call. The port's real-time thread calls all methods, so they must
+/// A call's media, which a ``MediaPort`` transports. The port's real-time thread calls all methods, so they must
 /// not wait.
 public protocol MediaClient: AnyObject {
-    /// The wake-up by which the client wakes the port's thread, also from the client's render callback.
+    /// Wakes the port's thread, also from the client's render callback.
     var wakeup: Wakeup { get }
     /// The scheduling of the port's thread: real-time (SCHED_FIFO) of this priority, or normal if nil.
     var realTimePriority: Int? { get }

@@ -20,8 +20,8 @@ public final class MediaPort: @unchecked Sendable {  // properties: the thread's
     let messageContinuation: AsyncStream<(peer: PeerID, bytes: [UInt8])>.Continuation
     let socket: MediaSocket
     let wakeup: Wakeup
-    /// The port without its socket, thread and clock. While the port's thread runs, no other uses this, the monitor or the
-    /// counts.
+    /// The port without its socket, thread and clock. While the port's thread runs, no other thread uses the core, the monitor or
+    /// the counts.
     let core: MediaPortCore
     var monitor: NetworkMonitor?
     var counted = MediaPortWork()

@@ -71,7 +71,7 @@ public struct RTPSession: Sendable {
 
     struct SourceState: Sendable {
         var sequence: SequenceTracker
-        var timestamp: UInt32  // of the packet with the highest number, as `position`
+        var timestamp: UInt32  // the highest-numbered packet's, as is `position`
         var position = 0
         var losses: LossRecord
         var lastArrival: HostTime

@@ -50,8 +50,8 @@ extension SessionDescription {
         formats.append(chosen.reserved(payloadType: reserve.payloadType, channelCount: chosen.channelCount))
     }
 
-    /// Returns what two descriptions have in common for a format: true if both support rate requests, and the payload type of the
-    /// format's replacement, nil for none.
+    /// Returns the rate support that two descriptions share for a format: true if both support requests, and the payload type of
+    /// the format's replacement, nil for none.
     static func rate(
         of format: UInt8, mine: SessionDescription, theirs: SessionDescription
     ) -> (takesRequests: Bool, reserve: UInt8?) {

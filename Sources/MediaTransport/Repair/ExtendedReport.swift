@@ -120,7 +120,7 @@ enum ExtendedReport {
     }
 }
 
-/// The depth of a jitter buffer, which tells its peer if a repeated packet can still be in time.
+/// The depth of a jitter buffer, by which the peer knows if a repeated packet can be in time.
 package struct PlayoutHold: Hashable, Sendable {
     /// The seconds for which the earliest packet waits in the buffer.
     package var seconds: Double

@@ -4,7 +4,7 @@
 struct LossRecord: Sendable {
     /// The number of packets that the record covers.
     static let capacity = 2_048
-    /// The number of newest packets that are not reported yet, because packets that they overtook may still arrive.
+    /// The newest packets that are not reported yet, because packets that they overtook may still arrive.
     static let unreportedCount = 4
 
     private var words = InlineArray<32, UInt64>(repeating: 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The means against lost packets, and against a slow link, that were negotiated for a stream in both directions.
+/// The negotiated means against a stream's lost packets and a slow link, in both directions.
 package struct RTPRepair: Hashable, Sendable {
     /// The payload type of packets with redundant blocks (RED, RFC 2198); nil for none.
     package var redundant: UInt8?
@@ -17,6 +17,6 @@ package struct RTPRepair: Hashable, Sendable {
     /// The payload type of Opus that replaces the stream's PCM while the link is slow; nil if that was not negotiated.
     package var reserve: UInt8?
 
-    /// Creates the result of a negotiation without any repair.
+    /// Creates the value for no repair.
     package init() {}
 }

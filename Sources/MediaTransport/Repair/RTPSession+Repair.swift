@@ -9,8 +9,8 @@ extension RTPSession {
     /// Returns the source of retransmissions: the stream's with its lowest bit inverted.
     static func repeatedSource(of ssrc: UInt32) -> UInt32 { ssrc ^ 1 }
 
-    /// The maximum difference by which the number of a retransmission may exceed that of the newest packet: as many lost packets
-    /// in a row may be repeated before the next packet arrives.
+    /// The maximum by which the number of a retransmission may exceed that of the newest packet: as many lost packets in a row
+    /// may be repeated before the next packet arrives.
     package static let furthestAhead = 4
 
     /// Writes a sent packet again: from the source of retransmissions, with the original number before the payload (RFC 4588 §4).
@@ -41,7 +41,7 @@ extension RTPSession {
         guard let source, packet.payload.count >= 2 else { return .ignored(.sequenceJump) }
         let number = datagram.bigEndian16(packet.payload.lowerBound)
         let distance = Int(Int16(bitPattern: number &- UInt16(truncatingIfNeeded: source.sequence.highest)))
-        // A copy with a higher number than all packets is that of a lost packet, and came before the next packet.
+        // A copy with a higher number than all packets repeats a lost packet, and came before the next one.
         guard (-LossRecord.capacity...Self.furthestAhead).contains(distance) else { return .ignored(.sequenceJump) }
         let position = source.position &+ Int(Int32(bitPattern: packet.timestamp &- source.timestamp))
         return .repeated(

@@ -17,7 +17,7 @@ public struct SDPError: Error, Hashable, Sendable, CustomStringConvertible {
         case notALine
         /// The first line is not `v=0`, or there is a second `v=` line.
         case wrongVersion
-        /// A line that is required is missing; the value is how it begins, such as `c=`.
+        /// A required line is missing; the value is its beginning, such as `c=`.
         case missing(String)
         /// A value is invalid; the string describes a valid one.
         case badValue(String)

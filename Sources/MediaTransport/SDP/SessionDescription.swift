@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A session description of one audio stream over RTP (RFC 8866, the subset for calls). Browsers offer other media too; the
-/// description keeps the parts of them that an answer needs to refuse them.
+/// description keeps the parts that an answer needs to refuse them.
 public struct SessionDescription: Hashable, Sendable {
     /// The maximum bytes of a description.
     package static let maximumSize = 65_536

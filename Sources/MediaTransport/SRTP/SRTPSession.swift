@@ -19,7 +19,6 @@ package final class SRTPSession {
     /// The maximum bytes that ``protect(_:count:)`` adds to a packet.
     package static let maximumOverhead = 20
 
-    /// The profile by which packets are protected.
     package let profile: SRTPProfile
     private let outbound: SRTPContext
     private let inbound: SRTPContext

@@ -26,7 +26,7 @@ enum HMACSHA1 {
         return code
     }
 
-    /// Returns true if two codes are equal. The comparison takes the same time wherever they differ.
+    /// Returns true if two codes are equal. Takes constant time.
     static func isEqual(_ code: Code, _ other: RawSpan) -> Bool {
         guard other.byteCount == size else { return false }
         return unsafe code.span.withUnsafeBytes { code in

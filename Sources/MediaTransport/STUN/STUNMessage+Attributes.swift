@@ -40,7 +40,7 @@ extension STUNMessage {
         return Int(value.byte(2) & 7) * 100 + Int(value.byte(3))
     }
 
-    /// ERROR-CODE: the text for a reader that comes with ``errorCode``.
+    /// ERROR-CODE: the explanatory text of ``errorCode``.
     package var errorReason: String? {
         guard let value = errorValue else { return nil }
         return value.extracting(4...).text

@@ -27,7 +27,6 @@ package struct STUNMessage: ~Escapable {
     static let magicCookie: UInt32 = 0x2112_A442
     static let fingerprintMask: UInt32 = 0x5354_554E
 
-    /// The class of the message: request, indication, success or error.
     package let messageClass: Class
     /// The method of the message, 0 to 0xFFF; see ``binding``.
     package let method: UInt16

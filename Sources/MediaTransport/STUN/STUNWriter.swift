@@ -32,7 +32,7 @@ package struct STUNWriter: ~Copyable, ~Escapable {
         self.buffer = buffer
     }
 
-    /// The message as written so far.
+    /// The message so far.
     package var message: RawSpan {
         @_lifetime(borrow self) get { buffer.bytes.extracting(..<count) }
     }

@@ -18,7 +18,7 @@ import CEarshotAvahi
     private static let anywhere = CInt(AVAHI_IF_UNSPEC)
     private static let anyProtocol = CInt(AVAHI_PROTO_UNSPEC)
     private static let noFlags = AvahiPublishFlags(0)
-    /// The maximum number of names to try for one announcement.
+    /// The maximum names to try for one announcement.
     private static let maximumTries = 100
 
     init(_ room: AdvertisedRoom) {

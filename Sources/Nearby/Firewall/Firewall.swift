@@ -40,8 +40,7 @@ package struct Firewall: Hashable, Sendable {
         self.openings = openings
     }
 
-    /// Returns true if packets to a port pass; nil if that is not known, for example because only an administrator may read the
-    /// rules.
+    /// Returns true if packets to a port pass; nil if not known, for example because only an administrator may read the rules.
     package func isOpen(_ port: UInt16, _ transport: TransportProtocol) -> Bool? {
         openings.map { $0[transport]?.contains(port) ?? false }
     }
@@ -77,8 +76,8 @@ struct PortSet: Hashable, Sendable {
 
     mutating func formUnion(_ other: PortSet) { ranges += other.ranges }
 
-    /// Reads port numbers and ranges between commas or spaces, such as `22` and `8000-8100`, which ufw writes as `8000:8100`.
-    /// Skips invalid ones.
+    /// Reads port numbers and ranges separated by commas or spaces, such as `22`, `8000-8100` or, in ufw, `8000:8100`. Skips
+    /// invalid ones.
     init(_ list: some StringProtocol) {
         for item in list.split(whereSeparator: { $0 == "," || $0 == " " }) {
             let ends = item.split(whereSeparator: { $0 == "-" || $0 == ":" }).map { UInt16($0) }

@@ -3,7 +3,7 @@
 import EarshotMediaTransport
 import Synchronization
 
-/// The connections of a server, their number for each client's address, and those that wait for a request.
+/// The connections of a server, counted by address, and the ones that wait for a request.
 final class ConnectionTable: Sendable {
     fileprivate struct State {
         var connections: [ObjectIdentifier: (connection: ServerConnection, address: IPAddress)] = [:]
@@ -17,9 +17,9 @@ final class ConnectionTable: Sendable {
 
     init(_ limits: HTTPSLimits) { self.limits = limits }
 
-    /// Adds a connection that waits for a request. If the server has its maximum of connections, closes the one that has waited
-    /// longest, so that idle connections keep nobody out. Returns false if the address has too many connections, if all
-    /// connections are busy, or if the server stops.
+    /// Adds a connection that waits for a request. At the maximum of connections, closes the one that has waited longest, so that
+    /// idle connections keep nobody out. Returns false if the address has too many connections, if all connections are busy, or
+    /// if the server stops.
     func admit(_ connection: ServerConnection, from address: IPAddress) -> Bool {
         let (isAdmitted, idle) = state.withLock { state -> (Bool, ServerConnection?) in
             guard !state.isStopping, state.counts[address, default: 0] < limits.connectionsPerAddress else {

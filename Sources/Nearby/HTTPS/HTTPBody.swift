@@ -6,8 +6,7 @@ import Synchronization
 
 /// The body of a received message, in the pieces that the network delivers. It can be read once, by one task at a time.
 ///
-/// A piece is read on demand, so that a reader that stops asking stops the sender. After the handler of the message has returned,
-/// reading throws.
+/// A piece is read on demand, so a reader that stops asking stops the sender. After the handler returns, reading throws.
 struct HTTPBody: AsyncSequence, Sendable {
     /// The size of the body in bytes; nil if the sender did not declare it.
     let length: Int?

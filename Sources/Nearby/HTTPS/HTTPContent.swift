@@ -4,7 +4,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// The content of a message, which follows the message's head.
+/// The content of a message, after its head.
 enum HTTPContent: Sendable {
     /// The complete bytes of the content.
     case bytes([UInt8])
@@ -16,7 +16,7 @@ enum HTTPContent: Sendable {
 
     static func text(_ text: String) -> HTTPContent { .bytes(Array(text.utf8)) }
 
-    /// The maximum number of bytes of one write; the next write waits until the kernel has accepted the previous one.
+    /// The maximum bytes of one write. The next write waits until the kernel has accepted the previous one.
     static let pieceSize = 65_536
 }
 

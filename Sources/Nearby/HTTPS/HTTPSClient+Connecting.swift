@@ -62,8 +62,7 @@ extension HTTPSClient {
         return try ClientConnection(on: channel)
     }
 
-    /// Returns the rank of an error of one address. Of the errors of all addresses, that with the highest rank is thrown, as the
-    /// most informative.
+    /// Returns the rank of an error of one address. The error with the highest rank, the most informative, is thrown.
     private static func weight(_ error: any Error) -> Int {
         switch error as? HTTPSError {
         case .wrongKey: 4

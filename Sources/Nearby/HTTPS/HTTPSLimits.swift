@@ -7,8 +7,8 @@ import NIOPosix
 
 /// The limits of an HTTPS server, which bound everything that a client can make it store.
 struct HTTPSLimits: Sendable {
-    /// The maximum number of connections. A further connection replaces the one that has waited longest for a request; if none
-    /// waits, the further one is closed unread.
+    /// The maximum connections. A further one replaces the one that has waited longest for a request; if none waits, the new one
+    /// is closed unread.
     var connections = 256
     /// The maximum connections from one address; more are closed.
     var connectionsPerAddress = 32

@@ -10,7 +10,7 @@ final class IdleConnectionPool: Sendable {
 
     private struct State {
         var links: [(link: HTTPLink, number: UInt64)] = []
-        /// The number of connections added so far. Each addition has its own number, since a connection may be added again.
+        /// The connections added so far. Each addition has its own number, since a connection may be added again.
         var lastNumber: UInt64 = 0
         var isClosed = false
     }

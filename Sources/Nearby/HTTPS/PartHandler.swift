@@ -12,7 +12,7 @@ final class PartHandler<Head: Equatable & Sendable>: ChannelInboundHandler {
     typealias Part = HTTPPart<Head, ByteBuffer>
     typealias InboundIn = Part
 
-    /// The reason that nothing more arrives, the first of several; nil while parts may arrive.
+    /// The first reason that nothing more arrives; nil while parts may arrive.
     private(set) var failure: (any Error)?
     /// True if the last local message was sent completely, or none was begun.
     var isOutboundWhole = true

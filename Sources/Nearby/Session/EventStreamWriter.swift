@@ -2,10 +2,10 @@
 
 import Synchronization
 
-/// The stream of events to a member. The bytes that wait to be sent are limited: a member that does not read loses the stream,
-/// and gets the missed events by a new one.
+/// The stream of events to a member. Bounded: a member that does not read loses the stream, and gets the missed events by a new
+/// one.
 final class EventStreamWriter: Sendable {
-    /// The maximum number of bytes that wait to be sent.
+    /// The maximum bytes that wait to be sent.
     static let capacity = 256 * 1024
 
     let bytes: AsyncStream<[UInt8]>
@@ -33,7 +33,6 @@ final class EventStreamWriter: Sendable {
         }
     }
 
-    /// Removes bytes that were sent from those that wait.
     func sent(_ count: Int) { unsent.withLock { $0 -= count } }
 
     /// Ends the stream; waiting events are still sent.

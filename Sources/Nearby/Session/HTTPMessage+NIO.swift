@@ -4,7 +4,7 @@ import EarshotRooms
 import NIOHTTP1
 
 extension HTTPMessage {
-    /// Creates a message of NIO's headers and a body. Of several fields with one name the first is used.
+    /// Creates a message of NIO's headers and a body. The first of repeated fields is used.
     init(_ headers: HTTPHeaders, body: [UInt8]) {
         var fields: [String: String] = [:]
         for (name, value) in headers where fields[name.lowercased()] == nil { fields[name.lowercased()] = value }

@@ -29,7 +29,7 @@ public enum NearbyEvent: Sendable {
     case handedOver(to: Member)
     /// This session is the host now.
     case becameHost(Roster)
-    /// The new host, which is the value, does not know the local member, which asks again to be admitted.
+    /// This member is the new host and does not know the local member, which asks again to be admitted.
     case askingAgain(Member)
     /// Another part of this room is announced, with another host. The session stays where it is.
     case split(RoomInfo)

@@ -85,7 +85,7 @@ extension NearbySession {
         }
     }
 
-    /// Derives in advance the PIN's key with which this member would host the room: at the handover there is no time.
+    /// Derives in advance the PIN's key for hosting the room: at the handover there is no time.
     private func prepareToHost(_ roster: Roster) {
         guard let pin else { return }
         Task { [weak self, fingerprint] in

@@ -36,7 +36,7 @@ extension NearbySession {
             Task { await self.connectionLost(id) }
         }
         guard reply == .events, let feed = incoming.feeds[id] else { return reply.response }
-        // The listener is released, and reports the loss, also if the connection ends before the body is read.
+        // The listener is released and reports the loss even if the connection ends before the body is read.
         let listener = Listener { [weak self] in Task { await self?.connectionLost(id) } }
         var response = HTTPResponse.events { writer in
             defer { withExtendedLifetime(listener) {} }

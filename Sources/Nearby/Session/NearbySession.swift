@@ -9,7 +9,7 @@ import Foundation
 /// encrypted. It replaces MultipeerConnectivity's session, advertiser and browser.
 ///
 /// The session listens on one port, TCP for signalling (HTTPS) and UDP for media, from its creation until ``close(endsRoom:)``.
-/// It can host or join a room, leave, and host or join again. ``events`` reports all that happens.
+/// It can host or join a room, leave, and host or join again. ``events`` reports every change.
 public actor NearbySession {
     /// The identity and addresses of a session.
     public struct Configuration: Sendable {

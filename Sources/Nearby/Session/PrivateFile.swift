@@ -2,8 +2,7 @@
 
 import Glibc
 
-/// A small file of mode 0600 that is read and replaced as a whole. After a crash the file is completely the old one or the new
-/// one.
+/// A small file of mode 0600 that is read and replaced as a whole. After a crash it is the complete old or new file.
 enum PrivateFile {
     /// Returns the file's bytes; nil if there is no file.
     static func read(_ path: String, limit: Int) throws(NearbyStoreError) -> [UInt8]? {

@@ -26,7 +26,7 @@ public final class Mailbox<Element: Sendable>: AsyncSequence, Sendable {
     private let state = Mutex(State())
     private let capacity: Int
 
-    /// - Parameter capacity: the number of elements that the queue holds before senders must wait.
+    /// - Parameter capacity: the elements that the queue holds before senders must wait.
     package init(capacity: Int) { self.capacity = capacity }
 
     /// Adds an element when there is room.
@@ -147,8 +147,8 @@ package struct MailboxClosed: Error, Hashable {
 }
 
 extension Mailbox.State {
-    /// Removes and returns the next element, and the sender to resume, if any: that of this element, or that of a waiting element
-    /// which moves into the free place.
+    /// Removes and returns the next element, and the sender to resume, if any: its element is the returned one, or moves into the
+    /// free place.
     fileprivate mutating func takeElement(_ capacity: Int) -> (element: Element, sender: Mailbox.Sender?)? {
         guard !elements.isEmpty else {
             guard !senders.isEmpty else { return nil }

@@ -92,7 +92,7 @@ final class MemberTasks: Sendable {
     var isOver: Bool { state.withLock { $0.isOver } }
 }
 
-/// Returns the result of `body`; nil if `body` took too long and was cancelled. In either case waits for the end of `body`.
+/// Returns the result of `body`; nil if `body` took too long and was cancelled. Waits for the end of `body` in either case.
 func within<Result: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async throws -> Result) async throws
     -> Result?
 {

@@ -34,7 +34,7 @@ extension TransferError {
     /// The maximum bytes of an error's body that are read.
     static let maximumProblemSize = 4_096
 
-    /// Creates the error that the remote peer's answer to a request means.
+    /// Creates the error of the remote peer's answer.
     init(status: HTTPResponseStatus, body: [UInt8]) {
         struct Problem: Decodable {
             let error: String

@@ -122,12 +122,12 @@ final class Transfers: Sendable {
     }
 
     /// Returns the gate through which the messages to a member pass one by one.
-    func lane(of member: MemberID) -> SerialGate {
-        messageGates.withLock { messageGates in
-            if let lane = messageGates[member] { return lane }
-            let lane = SerialGate()
-            messageGates[member] = lane
-            return lane
+    func gate(of member: MemberID) -> SerialGate {
+        messageGates.withLock { gates in
+            if let gate = gates[member] { return gate }
+            let gate = SerialGate()
+            gates[member] = gate
+            return gate
         }
     }
 

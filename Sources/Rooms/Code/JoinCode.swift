@@ -108,7 +108,7 @@ public struct JoinCode: Hashable, Sendable, CustomStringConvertible {
         private var fixedBitCount: Int { 3 + (isV6 ? 128 : 32) + (hasPort ? 16 : 0) }
         /// The number of characters without the check character: 15, 19, 35 or 38.
         var symbolCount: Int { (fixedBitCount + 40 + 4) / 5 }
-        /// The number of bits of the key fingerprint, 40 to 44.
+        /// The bits of the key fingerprint, 40 to 44.
         var keyBitCount: Int { symbolCount * 5 - fixedBitCount }
     }
 

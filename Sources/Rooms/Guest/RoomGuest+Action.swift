@@ -7,8 +7,8 @@ extension RoomGuest {
     /// An action for the owner of a ``RoomGuest``.
     package enum Action: Hashable, Sendable {
         /// Sends a request to another peer. The result is ``RoomGuest/Event/replied(_:_:provedBy:from:)`` or
-        /// ``RoomGuest/Event/callFailed(_:_:)``. Each item of an event stream is reported as
-        /// ``RoomGuest/Event/itemReceived(_:on:)``, the end of the stream as `callFailed`.
+        /// ``RoomGuest/Event/callFailed(_:_:)``. The items of an event stream are ``RoomGuest/Event/itemReceived(_:on:)``; its
+        /// end is `callFailed`.
         case call(CallID, RoomRequest, Endpoint)
         /// Cancels a request and closes its connection. No event may follow for it.
         case cancel(CallID)
@@ -43,7 +43,7 @@ extension RoomGuest {
         case ended(OfferID)
         /// A description that the host passed on from this member has no valid signature. It was not used.
         case forged(from: Member)
-        /// The host is silent, is gone or has left; the guest looks for a host of the room.
+        /// The host is silent, its process has ended, or it has left; the guest looks for a host of the room.
         case reconnecting
         /// The guest hears the same host again.
         case reconnected

@@ -63,7 +63,7 @@ extension RoomGuest {
         return cancellations + [openStream(endpoint, now)]
     }
 
-    /// Handles the opening of an event stream that ends the search: the old host's, or that of a new host.
+    /// Handles the opening of an event stream that ends the search: the old host's or a new host's.
     mutating func arrived(_ seeking: Seeking, _ now: HostTime) -> [Action] {
         guard let membership, let target = seeking.target, let member = membership.roster[target], let key = member.key,
             let endpoint = Endpoint(member)

@@ -130,7 +130,7 @@ extension RoomGuest {
         key == membership?.hostKey && info.role == .host && info.room == membership?.roster.room
     }
 
-    /// Puts an address of the host before the others, because the host's media arrives from there, or the host answered there.
+    /// Moves an address of the host to the front: the host's media arrives from there, or the host answered there.
     mutating func locate(_ key: KeyFingerprint, at address: SocketAddress, _ now: HostTime) -> [Action] {
         guard membership?.hostKey == key, membership?.host.addresses.first != address else { return [] }
         let others = membership?.host.addresses.filter { $0 != address } ?? []

@@ -2,13 +2,13 @@
 
 /// The recent events for one member, so that an interrupted event stream can continue.
 struct EventQueue: Sendable {
-    /// The maximum number of stored events.
+    /// The maximum stored events.
     static let capacity = 32
-    /// The maximum bytes of data in all stored events together.
+    /// The maximum total bytes of data in the stored events.
     static let maximumSize = 131_072
 
     private var events: [ServerSentEvent] = []
-    /// The bytes of data in all stored events together.
+    /// The total bytes of data in the stored events.
     private(set) var size = 0
     /// The number of the last event added; 0 before the first one.
     private(set) var last: UInt64 = 0

@@ -48,8 +48,7 @@ extension RoomHost {
         return actions
     }
 
-    /// Ends a member's event stream with a last event. This event is not stored, because it is not meant for the member's next
-    /// stream.
+    /// Ends a member's event stream with a last event, which is not stored: the next stream does not repeat it.
     mutating func closeStream(of id: MemberID, with event: RoomEvent) -> [Action] {
         guard let stream = memberConnections[id]?.stream else { return [] }
         memberConnections[id]?.stream = nil

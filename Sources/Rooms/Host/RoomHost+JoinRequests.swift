@@ -95,8 +95,9 @@ extension RoomHost {
                 deadline: deadline)
             return [.reply(older.request, .refused(.replaced))] + (isNew ? [.question(older.id, question)] : [])
         }
-        let countThere = pendingRequests.count { $0.caller.address == caller.address }
-        guard pendingRequests.count < Self.maximumPendingCount, countThere < Self.maximumPendingCountPerAddress else {
+        let countFromAddress = pendingRequests.count { $0.caller.address == caller.address }
+        guard pendingRequests.count < Self.maximumPendingCount, countFromAddress < Self.maximumPendingCountPerAddress
+        else {
             throw .busy(retryAfter: Int(Limit.decision))
         }
         try countQuestion(from: caller.address, now)

@@ -16,7 +16,8 @@ extension RoomHost {
         guard RoomEvent.offer(offer).data.utf8.count <= WireJSON.maximumBodySize else {
             return [.reply(request, .refused(.tooLarge(limit: WireJSON.maximumBodySize)))]
         }
-        // A newer offer to the same member replaces the older one, so that a member has at most one pending offer to each other.
+        // A newer offer to the same member replaces the older one, so that each pair has at most one pending offer in each
+        // direction.
         var actions = dropOffers { $0.description.offer.from == from && $0.to == to }
         store(offer, to: to, request, now)
         actions += to == roster.host ? [.offered(offer)] : deliver(.offer(offer), to: to, now)

@@ -75,8 +75,7 @@ extension RoomHost {
         if isAlone, info.epoch > roster.epoch, let successor = roster.member(with: part.host),
             let endpoint = Endpoint(successor)
         {
-            // A guest's description is not enough. The new host is asked directly every few seconds, because it is a member that
-            // is away.
+            // A guest's description is not enough: the new host, a member that is away, is asked directly every few seconds.
             return info.role == .host ? end(next: successor.id, now) + [.becomeGuest(endpoint)] : []
         }
         guard partsMet.isNewPart(part, roster: roster, at: now) else { return [] }

@@ -18,7 +18,7 @@ package struct RoomHost: Sendable {
         package var pin: PINKey?
         /// True if the room is announced on the network; a new host keeps this setting.
         package var isAnnounced = true
-        /// The maximum number of native members, including the host: 1 to ``Roster/maximumNativeCount``.
+        /// The maximum native members, including the host: 1 to ``Roster/maximumNativeCount``.
         package var capacity = Roster.maximumNativeCount
         /// The host's addresses.
         package var addresses: [IPAddress]
@@ -49,12 +49,11 @@ package struct RoomHost: Sendable {
         static let probe = 5.0
     }
 
-    /// The maximum number of guests that wait for the user's decision; further guests are told to try again.
+    /// The maximum guests that wait for the user's decision; further ones are told to try again.
     package static let maximumPendingCount = 16
-    /// The maximum number of waiting guests from one address, without a key or with different keys.
+    /// The maximum waiting guests from one address, without a key or with different keys.
     package static let maximumPendingCountPerAddress = 4
-    /// The maximum number of questions about guests from one address within ``Limit/decision`` seconds, including withdrawn
-    /// questions.
+    /// The maximum questions about guests from one address within ``Limit/decision`` seconds, including withdrawn ones.
     package static let maximumQuestionCountPerAddress = 8
 
     /// The room's roster.
@@ -63,7 +62,7 @@ package struct RoomHost: Sendable {
     package internal(set) var policy: AdmissionPolicy
     /// A copy of this machine's known peers. The owner sets the copy after each change.
     package var knownPeers: KnownPeers
-    /// The maximum number of native members, including the host.
+    /// The maximum native members, including the host.
     package let capacity: Int
     /// True if guests need a PIN.
     package var needsPIN: Bool { pin != nil }

@@ -6,17 +6,17 @@ import EarshotMediaTransport
 ///
 /// A value; its owner reads and writes the file. Dates are seconds since 1970.
 package struct KnownPeers: Hashable, Sendable {
-    /// The maximum number of keys. A further key replaces the one that was seen longest ago, if possible among those that no user
-    /// has accepted or blocked.
+    /// The maximum number of keys. A further one replaces the one seen longest ago, if possible one that no user has accepted or
+    /// blocked.
     package static let capacity = 4_096
 
     /// The recorded facts about one key.
     package struct Peer: Hashable, Sendable {
         /// The names, the latest first; at most eight.
         package internal(set) var names: [PeerName]
-        /// The time of the first contact in seconds since 1970.
+        /// The time of the first contact.
         package internal(set) var firstSeen: Int64
-        /// The time of the last contact in seconds since 1970.
+        /// The time of the last contact.
         package internal(set) var lastSeen: Int64
         /// True if a user accepted the key. Peers with other keys may then not use its names.
         package internal(set) var isAccepted = false
@@ -62,8 +62,7 @@ package struct KnownPeers: Hashable, Sendable {
         return key.map { !owners.contains($0) } ?? true
     }
 
-    /// Returns the owner of a name: the key that a user accepted under this name, or the one that was met first of several such
-    /// keys; nil if there is none.
+    /// Returns the key that a user accepted under a name, the first met if there are several; nil if there is none.
     package func owner(of name: PeerName) -> KeyFingerprint? {
         let owners = owners[name.folded] ?? []
         return owners.min { (peers[$0]?.firstSeen ?? 0, $0.hex) < (peers[$1]?.firstSeen ?? 0, $1.hex) }

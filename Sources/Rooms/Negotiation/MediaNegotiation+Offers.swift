@@ -4,8 +4,8 @@ import EarshotAudioBase
 import EarshotMediaTransport
 
 extension MediaNegotiation {
-    /// Handles a remote peer's offer. If offers of both peers cross, that of ``Roster/offerer(between:and:)`` wins, and the other
-    /// one expires. Ignores an offer that the remote peer has already replaced by a later description.
+    /// Handles a remote peer's offer. If offers cross, the one by ``Roster/offerer(between:and:)`` wins and the other one
+    /// expires. Ignores an offer that the remote peer has already replaced by a later description.
     mutating func receiveOffer(_ offer: OfferID, _ sdp: String) -> [Action] {
         let id = offer.from
         guard let peer = peers[id] else { return [] }

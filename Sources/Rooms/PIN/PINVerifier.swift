@@ -64,11 +64,10 @@ struct PINVerifier: Sendable {
 package struct PINAttempts: Sendable {
     /// The seconds for which a wrong proof counts.
     package static let window = 600.0
-    /// The maximum number of wrong proofs of a key, and from an address.
+    /// The maximum wrong proofs of a key, and from an address.
     static let limit = 5
-    /// The maximum number of wrong proofs in all.
     static let totalLimit = 50
-    /// The maximum number of stored wrong proofs; above ``totalLimit``, which known keys may exceed.
+    /// The maximum stored wrong proofs; more than ``totalLimit``, which known keys may exceed.
     static let capacity = 256
 
     private struct Failure {
@@ -86,9 +85,9 @@ package struct PINAttempts: Sendable {
         let recent = failures.filter { now.seconds(since: $0.time) < Self.window }
         var ownFailures = [recent.filter { $0.address == address }]
         if let key { ownFailures.append(recent.filter { $0.key == key }) }
-        var causes: [HostTime] = ownFailures.filter { $0.count >= Self.limit }.map { $0[$0.count - Self.limit].time }
-        if !isKnown, recent.count >= Self.totalLimit { causes.append(recent[recent.count - Self.totalLimit].time) }
-        return causes.map { Self.window - now.seconds(since: $0) }.max()
+        var times: [HostTime] = ownFailures.filter { $0.count >= Self.limit }.map { $0[$0.count - Self.limit].time }
+        if !isKnown, recent.count >= Self.totalLimit { times.append(recent[recent.count - Self.totalLimit].time) }
+        return times.map { Self.window - now.seconds(since: $0) }.max()
     }
 
     /// Counts a wrong proof.

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// The event queue. The actions of each event are executed before the next event is handled. Events that these actions cause are
+/// The event queue. The actions of each event are executed before the next event is handled. Events caused by these actions are
 /// queued.
 extension SessionCore {
     /// Handles events and the events that they cause. Returns the actions for the owner.

@@ -35,8 +35,8 @@ extension SessionCore {
     /// Returns the member with this id at the media port; nil if there is none.
     package func member(_ peer: PeerID) -> Member? { negotiation.members.first { PeerID($0.id) == peer } }
 
-    /// Returns an event with the address from which the host's media comes; none unless the transport is open. If the host has
-    /// moved, media finds the new address before signalling does.
+    /// Returns an event with the address of the host's media; none unless the transport is open. Media finds a moved host before
+    /// signalling does.
     func hostLocation() -> [Event] {
         guard case .guest(let guest) = role, let roster = guest.roster, let host = roster[roster.host],
             let key = host.key,

@@ -4,7 +4,7 @@ import EarshotMediaTransport
 
 /// A participant of a room, as the roster describes it.
 public struct Member: Hashable, Sendable {
-    /// The maximum number of a member's addresses.
+    /// The maximum addresses of a member.
     package static let maximumAddressCount = 16
 
     /// The member's number, which never changes; numbers ascend in the order of joining.

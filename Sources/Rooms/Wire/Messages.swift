@@ -29,7 +29,7 @@ public struct RoomInfo: Hashable, Sendable, Codable {
     package var isHostHeard: Bool
     /// The number of participants.
     public var memberCount: Int
-    /// The maximum number of native members; a guest, which does not know the host's limit, states the greatest possible one.
+    /// The maximum native members. A guest does not know the host's limit and states the greatest possible one.
     public var capacity: Int
     /// True if a PIN is needed.
     public var needsPIN: Bool

@@ -8,7 +8,7 @@ public enum RoomError: Error, Hashable, Sendable {
 
     /// The body or a header field is invalid; the value describes the fault.
     case malformed(String)
-    /// The remote peer uses this version of the signalling, which is not the local one.
+    /// The remote peer uses this other version of the signalling.
     case version(Int)
     /// The body is larger than this limit in bytes.
     case tooLarge(limit: Int)

@@ -4,9 +4,9 @@ import EarshotMediaTransport
 
 /// The participants of a room, in the order of joining, and its host. The host changes the roster; all other members have copies.
 public struct Roster: Hashable, Sendable {
-    /// The maximum number of native members.
+    /// The maximum native members.
     public static let maximumNativeCount = 8
-    /// The maximum number of members, including browsers.
+    /// The maximum members, including browsers.
     package static let maximumCount = 24
 
     /// The room's identity.

@@ -19,7 +19,7 @@ package struct ServerSentEvent: Hashable, Sendable {
         self.data = data
     }
 
-    /// The event's bytes on the wire. The reader gets each line end in the data, also a carriage return, as a line feed.
+    /// The event's bytes on the wire. Line ends in the data, also carriage returns, reach the reader as line feeds.
     package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         func line(_ field: String, _ value: some Collection<UInt8>) { bytes += Array("\(field): ".utf8) + value + [10] }

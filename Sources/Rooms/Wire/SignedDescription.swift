@@ -2,7 +2,7 @@
 
 import EarshotMediaTransport
 
-/// An offer or an answer as the host passes it on, with its maker's signature. Those of browsers and of the host are unsigned.
+/// An offer or an answer as the host passes it on, with its maker's signature. Browsers and the host do not sign.
 package struct SignedDescription: Hashable, Sendable {
     /// The id of the offer, or of the answered offer.
     package var offer: OfferID

@@ -23,7 +23,7 @@ final class SimulatedMember {
     private var lostSince: HostTime?
     /// The other parts of the room that were reported to the user.
     var splits: [RoomInfo] = []
-    /// The number of addresses that the machine has drawn so far.
+    /// The addresses that the machine has drawn so far.
     private var moves = 0
     private var random: SeededRandom
 
@@ -106,9 +106,9 @@ final class SimulatedMember {
         world.after(0.7 + 0.6 * random.unit()) { [self] in live() }
     }
 
-    /// The seconds without a connection to a room after which, of two members, one opens a new room or joins that of the other. A
-    /// single guest cannot distinguish a vanished host from a failed network, and waits for the host. Of several guests, one
-    /// takes over by itself.
+    /// The seconds without a connection to a room after which one of two members opens a new room or joins the other's. A single
+    /// guest cannot distinguish a vanished host from a failed network, and waits for the host. If there are several guests, one
+    /// takes over.
     private static let roomTimeout = 3.0
 
     private func lookForRoom() {

@@ -5,7 +5,7 @@ import EarshotMediaTransport
 import EarshotRooms
 
 /// A `MediaPort` on virtual time: the same core, on the simulated network. Orders reach the media thread, and events the session,
-/// after at most 1 ms. Until then they keep the process object alive, even that of an ended process.
+/// after at most 1 ms. Until then they keep the process object alive, even after the process has ended.
 final class SimulatedPort: TransportPort {
     private unowned let world: StackSimulation
     private unowned let process: MemberProcess

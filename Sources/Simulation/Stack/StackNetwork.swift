@@ -7,7 +7,7 @@ import EarshotMediaTransport
 final class StackNetwork {
     /// The machine of each address.
     private var owners: [IPAddress: Int] = [:]
-    /// The number of cuts between two machines, and then of cuts that block only datagrams.
+    /// The number of cuts between two machines, and of cuts that block only datagrams.
     private var cuts: [[Int]]
     private var blocks: [[Int]]
     private var links: [[SimulatedLink]]
@@ -16,13 +16,12 @@ final class StackNetwork {
     private var numbers: [SocketAddress: Int] = [:]
     private var addresses: [SocketAddress] = []
     private let start: HostTime
-    /// Descriptions of datagrams that no member may send: unencrypted ones, and those of an unknown kind.
+    /// Descriptions of datagrams that no member may send: unencrypted or of an unknown kind.
     private(set) var clear: [String] = []
     /// Bytes that all members' messages contain, and that must not appear unencrypted on the network.
     var secret: [UInt8] = []
     /// The packet that is being protected and sent.
     var packet: UnsafeRawBufferPointer?
-    /// The number of datagrams that members have sent.
     private(set) var sent = 0
 
     init(machineCount: Int, _ profile: NetworkProfile, at start: HostTime, _ random: inout SeededRandom) {

@@ -27,7 +27,7 @@ extension StackSimulation {
         /// The rate of all cards in hertz.
         package var sampleRate = 48_000.0
         package var policy = AdmissionPolicy.all
-        /// The number of violations after which the simulation stops.
+        /// The violations after which the simulation stops.
         package var violationLimit = 16
         /// True to keep the lines of the log in ``StackSimulation/lines``.
         package var keepsLines = false
@@ -44,7 +44,7 @@ extension StackSimulation {
         package var begin: Double?
         /// The range of seconds from the agreement after an episode to the next episode.
         package var quiet: ClosedRange<Double>
-        /// The maximum number of disturbances in an episode.
+        /// The maximum disturbances in an episode.
         package var count: Int
         /// The seconds from the beginning of an episode within which all its disturbances begin.
         package var length: Double

@@ -134,7 +134,7 @@ extension StackSimulation {
     /// A summary of a run.
     package struct Report: Hashable, Sendable {
         package var seconds = 0.0
-        /// The number of disturbances so far.
+        /// The disturbances so far.
         package var disturbances = 0
         /// The number of times that all members agreed and were connected after disturbances.
         package var settlings = 0

@@ -5,7 +5,7 @@ import EarshotAudioBase
 /// Draws the disturbances of a ``StackSimulation``, and knows their ends.
 struct StackTrouble {
     var random: SeededRandom
-    /// The number of disturbances so far.
+    /// The disturbances so far.
     var count = 0
     /// The time at which the last disturbance will have ended.
     var end = HostTime(nanoseconds: 0)

@@ -25,12 +25,11 @@ struct StackWatch {
 
 /// The checks, twice a second.
 extension StackSimulation {
-    /// The seconds between two checks.
     private static let interval = 0.5
     /// The seconds of agreement after which members count as settled: more than a member needs to notice a silent host or silent
     /// media.
     private static let steadyTime = 6.0
-    /// The maximum wake-ups a second of a session, and then those of a media thread.
+    /// The maximum wake-ups a second of a session, and of a media thread.
     private static let tickLimit = 400
     private static let turnLimit = 6_000
 

@@ -177,6 +177,9 @@ struct earshot_tags {
     std::vector<std::pair<std::string, std::string>> fields;
     std::vector<Picture> pictures;
     earshot_sound sound;
+    bool has_chapters = false;
+
+    void note_chapters(const ID3v2::Tag *tag) { has_chapters = tag && !tag->frameList("CHAP").isEmpty(); }
 
     int take(File &file, std::vector<Picture> all) {
         if (!file.isValid()) return EARSHOT_TAGS_DAMAGED;
@@ -198,10 +201,12 @@ struct earshot_tags {
         switch (kind) {
         case EARSHOT_TAGS_WAV: {
             RIFF::WAV::File file(&stream);
+            note_chapters(file.ID3v2Tag());
             return take(file, ::pictures(file.ID3v2Tag()));
         }
         case EARSHOT_TAGS_AIFF: {
             RIFF::AIFF::File file(&stream);
+            note_chapters(file.tag());
             return take(file, ::pictures(file.tag()));
         }
         case EARSHOT_TAGS_FLAC: {
@@ -222,6 +227,7 @@ struct earshot_tags {
         }
         case EARSHOT_TAGS_MPEG: {
             auto file = open<MPEG::File>(stream, true);
+            note_chapters(file.ID3v2Tag(false));
             return take(file, ::pictures(file.ID3v2Tag(false)));
         }
         case EARSHOT_TAGS_MP4: {
@@ -343,6 +349,8 @@ extern "C" earshot_picture earshot_tags_picture(const earshot_tags *tags, size_t
     const Picture &p = tags->pictures[index];
     return {text(p.mime_type), text(p.description), {p.data.data(), p.data.size()}, p.kind};
 }
+
+extern "C" int earshot_tags_has_chapters(const earshot_tags *tags) { return tags->has_chapters; }
 
 extern "C" earshot_sound earshot_tags_sound(const earshot_tags *tags) { return tags->sound; }
 

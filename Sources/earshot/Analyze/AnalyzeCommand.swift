@@ -37,7 +37,9 @@ struct AnalyzeCommand: ExampledCommand {
         if let picture, !picture.lowercased().hasSuffix(".png") {
             throw ValidationError("--picture must end in .png")
         }
-        guard reports.count == 2 else { throw ValidationError("analyze needs the reports of the two ends of one call") }
+        guard reports.count == 2 else {
+            throw ValidationError("analyze needs two reports, one from each end of the call")
+        }
     }
 
     struct Result: Codable {

@@ -47,7 +47,7 @@ struct CallOptions: ParsableArguments {
             if card.device == .simulated { throw ValidationError("--separate-input is for real sound cards") }
             if voice.voiceProcessing == .on {
                 throw ValidationError(
-                    "--voice-processing on needs one device for both ways. Omit --separate-input.")
+                    "--voice-processing on needs one device for input and output. Omit --separate-input.")
             }
             if card.clientName.utf8.count > 60 {
                 throw ValidationError("--client-name must be 1 to 60 bytes long with --separate-input")

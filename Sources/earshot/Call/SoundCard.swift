@@ -27,7 +27,7 @@ final class SoundCard: LiveCallDevice {
         var error: (any Error)?
     }
 
-    /// The simulated card that the session opened. The times of the sound files are those of the card's converters.
+    /// The simulated card that the session opened. Its converters give the times of the sound files.
     private struct Simulated {
         let configuration: SimulatedCard.Configuration
         let card: SimulatedCard
@@ -97,7 +97,7 @@ final class SoundCard: LiveCallDevice {
         if let microphone = calls.input?.device, microphone.sampleRate != device.sampleRate {
             calls.close()
             throw Failure(
-                "The microphone has \(Int(microphone.sampleRate)) Hz and the loudspeaker \(Int(device.sampleRate)). "
+                "The microphone runs at \(Int(microphone.sampleRate)) Hz and the loudspeaker at \(Int(device.sampleRate)). "
                     + "Omit --separate-input.", status: Failure.unavailable)
         }
     }

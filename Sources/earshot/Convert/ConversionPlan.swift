@@ -52,14 +52,14 @@ struct ConversionPlan {
             if let other = makers[destination] {
                 refusals.append(
                     Failure(
-                        "\(source.name) was not converted: \(path) is made from \(other). Convert it separately, and name its output.",
+                        "\(source.name) was not converted: \(path) is already the output of \(other). Convert it separately, and name its output.",
                         status: Failure.cannotCreate))
                 continue
             }
             if sources.all.count > 1, inputs.contains(destination) {
                 refusals.append(
                     Failure(
-                        "\(source.name) was not converted: its output \(path) is an input too. Use another --output.",
+                        "\(source.name) was not converted: its output \(path) is also an input. Use another --output.",
                         status: Failure.cannotCreate))
                 continue
             }
@@ -78,7 +78,7 @@ struct ConversionPlan {
         guard let output else { return "No output format. Use --to mp3, or name the output: -o FILE.mp3" }
         if isFolder, AudioFileType(fileName: output) != nil {
             return
-                "Several files need a folder as output, and \(output) is named as a file. Use --to mp3 --output FOLDER."
+                "Several files need an output folder, but \(output) looks like a file name. Use --to mp3 --output FOLDER."
         }
         return isFolder ? "No output format for the folder \(output). Use --to mp3." : FileKinds.unknown(output)
     }
@@ -111,9 +111,7 @@ struct ConversionPlan {
     }
 
     private func makeFolders() throws {
-        let folders = items.map { ($0.output as NSString).deletingLastPathComponent }
-        for folder in Dictionary(folders.map { (PathText.bytes($0), $0) }) { first, _ in first }.values
-        where !folder.isEmpty {
+        for folder in items.map({ ($0.output as NSString).deletingLastPathComponent }) where !folder.isEmpty {
             guard let code = PathText.makeFolder(folder) else { continue }
             throw Failure(
                 "Cannot create \(folder): \(String(cString: strerror(code))). Choose another --output.",

@@ -75,7 +75,7 @@ struct ConversionReport: Codable {
     var warnings: [String] {
         var warnings: [String] = []
         if !lostExtras.isEmpty {
-            warnings.append("\(input): these were not copied: \(lostExtras.map(\.summary).joined(separator: ", ")).")
+            warnings.append("\(input): not copied: \(lostExtras.map(\.name).joined(separator: ", ")).")
         }
         if invalidSamples > 0 {
             warnings.append("\(input): \(invalidSamples) invalid samples (NaN or infinite) are now silence.")
@@ -106,7 +106,7 @@ struct ConversionReport: Codable {
 }
 
 extension AudioFileExtra {
-    fileprivate var summary: String {
+    fileprivate var name: String {
         switch self {
         case .chapters: "chapters"
         case .markers: "markers"

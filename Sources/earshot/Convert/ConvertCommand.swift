@@ -10,7 +10,7 @@ struct ConvertCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert", abstract: "Convert audio files: format, sample rate, channels, loudness.",
         discussion: """
-            Formats: \(FileKinds.names.joined(separator: ", ")). Tags and pictures are copied. Folders keep their structure. Several files are converted at once. A damaged file is converted as far as it can be read; then the exit status is 74. Existing files are kept unless --overwrite is given. A folder for several files is created; the folder of a single file must exist.
+            Formats: \(FileKinds.names.joined(separator: ", ")). Tags and pictures are copied. Folders keep their structure. Several files are converted at once. A damaged file is converted as far as it can be read; the exit status is then 74. Existing files are kept unless --overwrite is given. A folder for several files is created; the folder of a single file must exist.
             """)
 
     static let examples = [

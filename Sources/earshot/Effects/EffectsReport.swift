@@ -15,7 +15,6 @@ struct EffectsReport: Codable {
         var `default`: Float
         /// The names of the values 0, 1, 2 and so on; nil if the parameter is not a choice.
         var choices: [String]?
-        /// True if the parameter is a switch.
         var isToggle: Bool
     }
     struct Preset: Codable {

@@ -62,7 +62,7 @@ extension MP3Error: AdvisedError {
     var advice: String? {
         switch self {
         case .unsupportedFormat, .finished: nil
-        case .libraryFailure: "Report this error, and name the version of LAME."
+        case .libraryFailure: "Report this error with the version of LAME."
         }
     }
 }

@@ -12,7 +12,7 @@ extension CodecError: AdvisedError {
         case .codecMissing: "Install the distribution's libavcodec, or choose --codec opus."
         case .badConfiguration(let codec, _): "Use mono or stereo \(codec) LC, or Opus, on the peer."
         case .badPacket, .encoderFinished: nil
-        case .libraryFailure: "Report this error, and name the version of the codec library."
+        case .libraryFailure: "Report this error with the version of the codec library."
         }
     }
 }

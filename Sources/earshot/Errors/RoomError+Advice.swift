@@ -63,8 +63,8 @@ extension RoomEnding: AdvisedError {
         case .refused(let error): error.advice
         case .unreached(let failure, let endpoint): failure.advice(endpoint)
         case .changedKey(_, let was, _):
-            "Somebody may be posing as them. If they have a new machine, or use --ephemeral, which makes a new key each "
-                + "time, compare the new key with theirs and run: \(RoomError.forgetting(was))"
+            "Somebody may be posing as them. A new machine and --ephemeral change the key too. Compare the new key with "
+                + "theirs, then run: \(RoomError.forgetting(was))"
         case .blockedHost(_, let key): "Unblock it: earshot peers unblock \(key.hex.prefix(16))"
         case .noPINWanted: "If it is the room you mean, join without --pin."
         case .impostor: "Somebody may be posing as the host: compare the key."

@@ -67,7 +67,7 @@ struct ForecastReport: Encodable {
         return isSeen || seconds >= 600
             ? "No dial has less than one glitch per minute here. Try a cable, another Wi-Fi channel, or fewer programs on the "
                 + "network. The best: \(command)\n"
-            : "The measurement was too short to predict less than one glitch per minute. Measure longer: earshot forecast "
+            : "Too short to predict fewer than one glitch per minute. Measure longer: earshot forecast "
                 + "\(HostCommand.quoted(asked)) --duration \(Int(min(600, max(60, 4 * seconds))))s\n"
     }
 }

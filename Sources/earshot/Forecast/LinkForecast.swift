@@ -12,7 +12,6 @@ struct LinkForecast: Codable {
         var depthMs: Double
         /// The predicted rate of glitches; for the basis `fewerThan`, an upper bound of the rate.
         var glitchesPerMinute: Double
-        /// The basis of ``glitchesPerMinute``.
         var basis: Basis
         /// The observed share of packets that would be too late.
         var lateShare: Double
@@ -75,7 +74,7 @@ extension LinkForecast {
         rows.map { "\($0.rate) at \($0.depthWords)" }.joined(separator: ", ")
     }
 
-    /// Returns as text the predicted glitch rates of four known depths: the last one up to `depthMs`, one before and two after.
+    /// Returns the predicted glitch rates as text: for the last known depth up to `depthMs`, the one before and two after.
     func summary(around depthMs: Double) -> String {
         let ownIndex = depths.lastIndex { $0.depthMs <= depthMs } ?? 0
         return Self.summary(Array(depths[max(0, ownIndex - 1)...min(depths.count - 1, ownIndex + 2)]))

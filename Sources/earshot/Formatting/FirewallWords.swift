@@ -35,7 +35,7 @@ enum FirewallWords {
             ? "No firewall is seen here" : "The firewall here (\(firewall?.description ?? "")) lets it in"
         return
             begin
-            + "\(here): most likely the Wi-Fi keeps its devices apart (\"client isolation\", guest networks do), or a firewall "
+            + "\(here): most likely the Wi-Fi isolates its devices (\"client isolation\", common on guest networks), or a firewall "
             + "runs on \(name)'s machine, where Earshot names the command. Try a cable or another network."
     }
 

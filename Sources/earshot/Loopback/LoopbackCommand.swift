@@ -30,7 +30,7 @@ struct LoopbackCommand: ExampledCommand {
     @Option(
         defaultAsFlag: 3,
         help: ArgumentHelp(
-            "Measure the round trip this many times, 1 to 100, then exit. With --duration, exit at that time instead.",
+            "Measure the round trip this many times, 1 to 100, then exit. With --duration, exit after that time instead.",
             valueName: "count")
     )
     var measure: Int?

@@ -48,7 +48,7 @@ final class LoopbackRunner {
         case .failure(let error): throw Failure(error)
         case nil where command.measure != nil:
             throw Failure(
-                "Nothing was measured. Use a longer --duration, or none.", status: Failure.unavailable)
+                "Nothing was measured. Use a longer --duration, or omit it.", status: Failure.unavailable)
         case .success, nil: break
         }
     }
@@ -90,7 +90,7 @@ final class LoopbackRunner {
 
     private func ending(now: HostTime, began: HostTime) -> EndReason? {
         if Interrupt.isRequested { return .interrupted }
-        if let failure = card.session.impatience(now) { return .failed(failure) }
+        if let failure = card.session.interruptionFailure(at: now) { return .failed(failure) }
         if let duration = command.duration { return now.seconds(since: began) >= duration ? .duration : nil }
         return measurement == nil ? nil : .measured
     }

@@ -23,7 +23,7 @@ final class MonitorCard: SessionCard {
     let heard: MonitorTape
     private let spoken: MonitorTape
     private let engine = AudioEngine()
-    private let feeder: FileFeeder?  // of the simulated microphone
+    private let feeder: FileFeeder?  // feeds the simulated microphone
     let asked: SystemOptions
     private let volume: Float
     /// The delay of the effects in seconds.

@@ -90,7 +90,7 @@ final class MonitorRunner {
     private func ending(now: HostTime, began: HostTime) -> EndReason? {
         if Interrupt.isRequested { return .interrupted }
         if let error = card.recorder?.error { return .failed(Failure(error)) }
-        if let failure = card.session.impatience(now) { return .failed(failure) }
+        if let failure = card.session.interruptionFailure(at: now) { return .failed(failure) }
         guard let seconds = command.duration else { return nil }
         let overtime = now.seconds(since: began) - seconds
         return overtime >= (card.isRecordingComplete ? 0 : Self.recordingGrace) ? .duration : nil

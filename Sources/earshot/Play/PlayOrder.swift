@@ -8,7 +8,7 @@ struct PlayOrder {
     private var randomState: UInt64
     private var round: [Int] = []
 
-    /// - Parameter seed: the seed of a random order, which the same seed repeats; nil for the order as named.
+    /// - Parameter seed: the seed of a random order; the same seed gives the same order. nil for the order as named.
     init(count: Int, shuffle seed: UInt64?, isEndless: Bool) {
         self.count = count
         self.isEndless = isEndless

@@ -157,7 +157,7 @@ final class PlayRunner {
     private func ending(now: HostTime, began: HostTime) -> EndReason? {
         if Interrupt.isRequested { return .interrupted }
         if let seconds = command.duration, now.seconds(since: began) >= seconds { return .duration }
-        if let failure = card.session.impatience(now) { return .failed(failure) }
+        if let failure = card.session.interruptionFailure(at: now) { return .failed(failure) }
         let isOver = hasFinished && !player.isPlaying && !isPaused && !queue.isWaiting
         return wantsEnd || isOver ? .finished : nil
     }

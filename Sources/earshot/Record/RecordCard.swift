@@ -28,18 +28,18 @@ final class RecordCard: SessionCard {
         let rate = plan.format?.sampleRate ?? asked.rate
         if let rate, let requestedRate = asked.rate, rate != requestedRate {
             throw Failure(
-                "Cannot change the sample rate to \(Int(requestedRate)) Hz with --append: the file has \(Int(rate)) Hz.",
+                "Cannot append at \(Int(requestedRate)) Hz: the file has \(Int(rate)) Hz. Omit --rate.",
                 status: Failure.usage)
         }
         let mappedChannelCount = command.microphone.microphoneChannels?.channels.count
-        let askedChannelCount = command.channels ?? mappedChannelCount
-        if let format = plan.format, let askedChannelCount, askedChannelCount != format.channelCount {
+        let requestedChannelCount = command.channels ?? mappedChannelCount
+        if let format = plan.format, let requestedChannelCount, requestedChannelCount != format.channelCount {
             throw Failure(
-                "Cannot change the channel count to \(askedChannelCount) with --append: the file has \(format.channelCount).",
+                "Cannot append \(requestedChannelCount) channels: the file has \(format.channelCount). Omit --channels.",
                 status: Failure.usage
             )
         }
-        let count = plan.format?.channelCount ?? askedChannelCount
+        let count = plan.format?.channelCount ?? requestedChannelCount
         var (feeder, source): (FileFeeder?, AudioRing?)
         let system: any AudioSystem
         if command.system.device == .simulated {

@@ -122,7 +122,7 @@ final class RecordRunner {
 
     private func ending(_ now: HostTime) -> EndReason? {
         if Interrupt.isRequested { return .interrupted }
-        if let failure = card.session.impatience(now) { return .failed(failure) }
+        if let failure = card.session.interruptionFailure(at: now) { return .failed(failure) }
         return card.isComplete ? .duration : nil
     }
 

@@ -145,7 +145,7 @@ struct OfflineRender {
         }
     }
 
-    /// Writes the rendered block, but holds its trailing silence back until sound follows. So the file does not end in silence.
+    /// Writes the rendered block. Holds its trailing silence back until sound follows, so that the file does not end in silence.
     private mutating func hold(_ count: Int) throws {
         let soundFrameCount = lastSound(count)
         if soundFrameCount > 0 {

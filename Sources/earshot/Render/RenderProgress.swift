@@ -19,7 +19,7 @@ struct RenderProgress {
     }
 
     static func text(_ seconds: Double, of total: Double, elapsed: Double) -> String {
-        let speed = String(format: "%.0f s done, at %.1f times real time", seconds, seconds / max(elapsed, 1e-9))
+        let speed = String(format: "%.0f s done, %.1f times real time", seconds, seconds / max(elapsed, 1e-9))
         guard seconds < total else { return "tail  \(speed)" }
         return String(format: "%3.0f %%  ", 100 * seconds / total) + speed
     }

@@ -112,7 +112,7 @@ struct RenderReport: Codable {
                     + (input.loops ? ", looped" : "") + (input.isConverted ? ", converted to \(kilohertz(rate))" : ""))
         }
         let tail =
-            tailSeconds > 0 ? String(format: ", %.2f s of it after the inputs end", tailSeconds) : ""
+            tailSeconds > 0 ? String(format: ", including %.2f s after the end of the inputs", tailSeconds) : ""
         lines.append(
             line(
                 "output",

@@ -19,8 +19,8 @@ enum JoinTarget: Equatable {
     /// A room's name; if no such room is found, a machine's.
     case name(PeerName)
 
-    /// Interprets a text as `form`. If `form` is nil, the text itself decides: a join code has the right length and check
-    /// character; a machine's name has a dot or a port, or is `localhost`. A text that is not an IP address either is a room's
+    /// Interprets a text as `form`. If `form` is nil, the text itself decides: an IP address is an address; a join code has the
+    /// right length and check character; a machine's name has a dot or a port, or is `localhost`; any other text is a room's
     /// name.
     init(_ text: String, as form: Form? = nil) throws(Failure) {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)

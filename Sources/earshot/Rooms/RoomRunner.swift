@@ -53,7 +53,7 @@ final class RoomRunner {
         }
     }
 
-    /// Returns the seconds for which the call has had sound so far; nil before sound starts.
+    /// Returns the seconds of sound so far; nil before sound starts.
     private static func seconds(_ snapshot: LiveCallSnapshot) -> Double? {
         switch snapshot.sound {
         case .none, .waiting: nil

@@ -23,7 +23,7 @@ extension AudioSession {
     }
 
     /// Returns a failure if the present interruption has lasted longer than ``interruptionTimeout``; otherwise nil.
-    func impatience(_ now: HostTime) -> Failure? {
+    func interruptionFailure(at now: HostTime) -> Failure? {
         guard let interruption else { return nil }
         let seconds = now.seconds(since: interruption.since)
         guard seconds > Self.interruptionTimeout else { return nil }

@@ -87,7 +87,7 @@ enum EffectParser {
         AudioUnitEffect(unit: plugIn.description) { try plugIn.makeUnit(sampleRate: $0, channelCount: $1) }
     }
 
-    /// Returns the number that a text means as the parameter's value; nil if the text is invalid for the parameter.
+    /// Returns the parameter's value that a text states; nil if the text is invalid for the parameter.
     private static func value(_ word: String, _ parameter: UnitParameter) -> Float? {
         switch parameter.unit {
         case .toggle where ["on", "off", "true", "false"].contains(word): return ["on", "true"].contains(word) ? 1 : 0

@@ -69,7 +69,7 @@ enum FileKinds {
         return "Unknown format \(format). Formats: \(names.joined(separator: ", "))."
     }
 
-    /// Throws if a name is not that of a file type. The error lists all file types.
+    /// Throws if a name is not a file type. The error lists all file types.
     static func check(_ name: String?) throws {
         guard let name, all[name.lowercased()] == nil else { return }
         throw ValidationError(unknown(".\(name)"))

@@ -17,7 +17,7 @@ enum Interrupt {
             }
         }
         Foundation.signal(SIGPIPE, SIG_IGN)
-        Foundation.signal(SIGXFSZ, SIG_IGN)  // a file larger than the limit then causes an error of write()
+        Foundation.signal(SIGXFSZ, SIG_IGN)  // write() then fails if a file exceeds its limit
     }
 
     private static let pauseSignalCount = Atomic(0)

@@ -3,7 +3,7 @@
 import EarshotAudioFiles
 import Foundation
 
-/// A new output file that gets the permissions that the umask leaves. Recordings of people do not use this, and stay private.
+/// A new output file with the permissions that the umask leaves. Recordings of people do not use this, and stay private.
 struct SharedFile {
     private let path: String
     private let isNew: Bool

@@ -25,7 +25,7 @@ struct TagOptions: ParsableArguments {
 
     var isEmpty: Bool { [title, artist, album, genre, date, comment].allSatisfy { $0 == nil } }
 
-    /// Replaces those tags of a file for which the user gave an option.
+    /// Writes the tags given as options to a file. Other tags stay.
     /// - Parameter part: the number of the part, which becomes the track number; nil without `--split`.
     func write(to path: String, part: Int? = nil) throws(AudioFileError) {
         guard !isEmpty else { return }

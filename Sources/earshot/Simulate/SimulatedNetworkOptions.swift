@@ -16,7 +16,7 @@ struct SimulatedNetworkOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Trace file instead of a profile: one line per packet: its delay in ms, or 'lost'.",
+            "Trace file to use instead of a profile. One line per packet: its delay in ms, or 'lost'.",
             valueName: "file"),
         completion: .file())
     var trace: String?

@@ -76,8 +76,7 @@ func greatestMagnitude(_ pointers: UnsafePointer<UnsafeMutablePointer<Float>>, _
     return top
 }
 
-/// Returns the share that is left after one frame of a value that decays with a time constant of τ seconds: exp(−1 / (τ · rate));
-/// 0 for a time constant of 0.
+/// Returns the factor by which a value decays in a frame, for a time constant of τ seconds: exp(−1 / (τ · rate)); 0 for τ = 0.
 @_noLocks
 func smoothing(seconds: Float, sampleRate: Double) -> Double {
     seconds > 0 ? earshot_exp(-1 / (Double(seconds) * sampleRate)) : 0

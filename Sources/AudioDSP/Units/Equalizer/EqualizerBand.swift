@@ -8,7 +8,7 @@
 struct EqualizerBand: BitwiseCopyable {
     /// The design for the present frame.
     private(set) var now = SectionDesign()
-    /// The design for the present frame if there were no fade, and the design at which its ramp ends.
+    /// The design for the present frame without the fade, and the design at which its ramp ends.
     private var rampedDesign = SectionDesign()
     private var target = SectionDesign()
     private var step = SectionDesign()  // the increment of the ramp in each frame

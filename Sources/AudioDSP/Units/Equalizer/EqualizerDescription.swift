@@ -56,8 +56,7 @@ extension EqualizerKernel {
     private static var presets: [UnitPreset] {
         [
             preset("flat"),
-            // Removes rumble, softens the chest's resonance, makes consonants clearer and raises the highest frequencies a
-            // little.
+            // Removes rumble, softens the chest's resonance, makes consonants clearer and adds a little treble.
             preset(
                 "voice",
                 [

@@ -22,7 +22,7 @@ struct EqualizerKernel: UnitKernel, ~Copyable {
     private static var slots: Int { @_noLocks get { 9 } }
     /// The maximum frames rendered together.
     private static var chunk: Int { @_noLocks get { 64 } }
-    /// The number of frames between searches for states that have decayed.
+    /// The frames between searches for decayed states.
     private static var sweep: Int { @_noLocks get { 4_096 } }
 
     let latency = 0

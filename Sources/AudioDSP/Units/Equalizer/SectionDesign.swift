@@ -8,7 +8,7 @@ import CEarshotRealtime
 /// transform with the same warping. The form is A. Simper's ("Solving the continuous SVF equations using trapezoidal integration
 /// and equivalent currents", Cytomic 2013), with two trapezoidal integrators. A direct form subtracts nearly equal numbers, and
 /// so loses digits at a low frequency and a high rate, such as 20 Hz at 192 kHz; this form does not. Its output does not burst
-/// when the frequency jumps: without input, the energy of its state never grows, however positive `g` and `k` change.
+/// when the frequency jumps: while `g` and `k` are positive, the energy of its state never grows without input.
 struct SectionDesign: BitwiseCopyable {
     /// tan(π f / rate): an integrator's step.
     var g: Double

@@ -69,7 +69,7 @@ struct NoiseSource: ~Copyable {
         gains.deallocate()
     }
 
-    /// Restarts the random numbers of white and pink noise if the seed is another one than before.
+    /// Restarts the random numbers of white and pink noise if the seed has changed.
     @_noLocks
     mutating func seed(_ seed: Int) {
         guard seed != self.seed else { return }

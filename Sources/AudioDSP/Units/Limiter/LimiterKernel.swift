@@ -8,7 +8,7 @@ extension UnitType {
     public static let limiter = UnitType(LimiterKernel.self)
 }
 
-/// A true-peak limiter with look-ahead, with one gain for all channels.
+/// A true-peak limiter with look-ahead and one gain for all channels.
 ///
 /// Peaks between samples are measured at eight times the rate (``TruePeakFilter``). The gain that a peak needs is held for 10 to
 /// 13 ms, so that the waves of a low tone do not modulate it, and then recovers exponentially. It is smoothed by a Hann window of
@@ -56,7 +56,7 @@ struct LimiterKernel: UnitKernel, ~Copyable {
         smooth = .allocate(capacity: TruePeakFilter.chunk)
         smooth.initialize(repeating: 1, count: TruePeakFilter.chunk)
         let storedFrames = latency + TruePeakFilter.chunk
-        let size = 1 << (Int.bitWidth - storedFrames.leadingZeroBitCount)  // a power of two greater than that
+        let size = 1 << (Int.bitWidth - storedFrames.leadingZeroBitCount)  // greater than `storedFrames`
         delayMask = size - 1
         delayed = .allocate(capacity: channelCount * size)
         delayed.initialize(repeating: 0, count: channelCount * size)
@@ -130,10 +130,11 @@ struct LimiterKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// Returns the smoothed gain of the next output frame; `held` is the greatest peak of the look-ahead, 0 below the ceiling.
+    /// Returns the smoothed gain of the next output frame; `heldPeak` is the greatest peak of the look-ahead, 0 below the
+    /// ceiling.
     @_noLocks @inline(__always)
-    private mutating func nextGain(_ heldPeak: Float, _ ceilingGain: Float) -> Float {
-        let neededGain = heldPeak > ceilingGain ? Double(ceilingGain / heldPeak) : 1
+    private mutating func nextGain(_ heldPeak: Float, _ ceilingLevel: Float) -> Float {
+        let neededGain = heldPeak > ceilingLevel ? Double(ceilingLevel / heldPeak) : 1
         let missing = neededGain - gain
         gain = missing < 1e-5 ? neededGain : neededGain - missing * release
         if gain < 1 {

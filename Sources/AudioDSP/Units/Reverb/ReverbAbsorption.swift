@@ -12,8 +12,8 @@ import EarshotAudioBase
 struct ReverbAbsorption: BitwiseCopyable {
     /// The factor of all gains, a quarter, which makes the mixing matrix of sixteen lines orthogonal.
     static var matrixScale: Float { @_noLocks get { 0.25 } }
-    /// The gains of the sixteen lines, as 12 vectors of four lines: four vectors with the gains of the highs, four with those of
-    /// the middle minus those of the highs, four with those of the lows minus those of the middle.
+    /// The gains of the sixteen lines as 12 vectors of four lines: four of highs, four of middle minus highs, four of lows minus
+    /// middle.
     let gains: UnsafeMutablePointer<SIMD4<Float>>
     /// The increment of ``gains`` per frame during a ramp.
     let steps: UnsafeMutablePointer<SIMD4<Float>>
@@ -60,7 +60,7 @@ struct ReverbAbsorption: BitwiseCopyable {
         return sum / Double(16)
     }
 
-    /// The number of frames until the ramp of the gains ends.
+    /// The frames until the ramp of the gains ends.
     var framesRemaining: Int { @_noLocks get { remaining } }
 
     /// Advances by a frame.

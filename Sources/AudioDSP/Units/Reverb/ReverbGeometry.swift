@@ -7,7 +7,7 @@ import CEarshotRealtime
 /// A ring's length is a power of two. Its first frames are repeated after its end, so that ``chunk`` frames can always be read in
 /// one piece.
 struct ReverbGeometry: BitwiseCopyable {
-    /// The maximum number of frames that are processed together: no delay is shorter.
+    /// The maximum frames that are processed together: no delay is shorter.
     static var chunk: Int { @_noLocks get { 16 } }
     /// The distance between the rows of a ``ReverbScratch`` in floats: ``chunk`` frames and four floats of room.
     static var row: Int { @_noLocks get { 20 } }

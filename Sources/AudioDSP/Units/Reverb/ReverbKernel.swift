@@ -90,9 +90,9 @@ struct ReverbKernel: UnitKernel, ~Copyable {
             lengths.settle()
         } else {
             preDelay.move(to: preDelayFrames)
-            let sizeRests = !size.isMoving
+            let isSizeSteady = !size.isMoving
             size.move(to: millimetres)
-            if sizeRests { lengths.set(millimetres: size.next) }
+            if isSizeSteady { lengths.set(millimetres: size.next) }
         }
         lowPole.move(to: pole(Self.lowFrequency), over: frameCount)
         highPole.move(to: pole(Double(values[Parameter.highFrequency.rawValue])), over: frameCount)
@@ -111,8 +111,7 @@ struct ReverbKernel: UnitKernel, ~Copyable {
         let frameCount = max(frameCount, size.remaining)  // at least as long as the fade of the lengths
         let squaredGain = absorption.move(
             lengths: lengths.next, low: decay * lowRatio, middle: decay, high: decay * highRatio, over: frameCount)
-        // Sixteen lines with a gain of g, each fed by a chain, have the energy 16 / (1 − g²), of which the output gets the part
-        // g².
+        // Sixteen lines with a gain of g, each fed by a chain, have the energy 16 / (1 − g²); the output gets g² of it.
         let level = (1 - squaredGain) / (16 * squaredGain) * (1 - Self.earlyPart)
         late.move(
             to: Float(earshot_sin(mixAngle) * earshot_sqrt(level)) / ReverbAbsorption.matrixScale, over: frameCount)

@@ -15,7 +15,7 @@ struct ReverbLengths: BitwiseCopyable {
     /// The maximum lengths of a line and of an all-pass, in frames.
     let longestLine: Int
     let longestDiffuser: Int
-    /// The number of frames of the longest path through a chain's six all-passes, each passed once.
+    /// The frames of the longest path through a chain's six all-passes, each passed once.
     let diffuserMemory: Int
     private let composite: UnsafeMutablePointer<UInt8>  // 0 for primes, otherwise 1
     private let seconds: UnsafeMutablePointer<Double>  // each length for a room of one metre

@@ -73,8 +73,7 @@ extension ReverbTank {
     }
 
     /// Filters a frame of four lines. Only one product and one sum lie between a state and its next value, so that the next frame
-    /// can begin soon. `middleExtra` is the gain of the middle minus that of the highs, `lowExtra` that of the lows minus that of
-    /// the middle.
+    /// can begin soon. `middleExtra` is the middle gain minus the high gain, `lowExtra` the low gain minus the middle gain.
     @_noLocks @inline(__always)
     private func filter(
         _ x: SIMD4<Float>, _ lowState: inout SIMD4<Float>, _ highState: inout SIMD4<Float>, _ lowExtra: SIMD4<Float>,

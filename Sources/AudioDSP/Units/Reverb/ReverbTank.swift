@@ -43,7 +43,7 @@ struct ReverbTank: BitwiseCopyable {
         states.deallocate()
     }
 
-    /// Silences all memory, of which only the part that the first `heard` frames have written is cleared.
+    /// Silences all memory; clears only the part that the first `heard` frames have written.
     @_noLocks
     func clear(after heard: Int) {
         clear(lines, 16, geometry.lineMask, heard)
@@ -150,7 +150,7 @@ struct ReverbTank: BitwiseCopyable {
         }
     }
 
-    /// Repeats after a ring's end what was written at the ring's beginning.
+    /// Copies frames that were written at a ring's beginning to the margin after its end.
     @_noLocks @inline(__always)
     private func mirror(_ ring: UnsafeMutablePointer<Float>, _ at: Int, _ count: Int, _ mask: Int) {
         if at < ReverbGeometry.chunk { copySamples(ring + (mask &+ 1 &+ at), ring + at, count) }
@@ -206,16 +206,15 @@ struct ReverbTank: BitwiseCopyable {
         store4((a - b) - (c - d), to + 3 &* stride)
     }
 
-    /// Sums the lines with two patterns of signs, for the left and the right output. No pattern is a row of the matrix: an output
-    /// with such a pattern would return as one echo.
+    /// Sums the lines with two patterns of signs, for the left and the right output. Neither pattern is a row of the matrix, or
+    /// its output would return as one echo.
     @_noLocks @inline(__always)
     private func sum(_ scratch: ReverbScratch, _ f: Int) {
         let rowStride = ReverbGeometry.row
         var l = SIMD4<Float>(repeating: 0)
         var r = SIMD4<Float>(repeating: 0)
         var p = scratch.lines + f
-        // The signs of lines 0, 4, 8, 12 are + − + + for the left, + + − + for the right; others follow for lines 1, 2, 3 and so
-        // on.
+        // The signs of lines 0, 4, 8, 12 are + − + + for the left, + + − + for the right; the other lines follow.
         for k in 0..<4 {
             let a = load4(p)
             let b = load4(p + 4 &* rowStride)

@@ -4,8 +4,7 @@ import CEarshotRealtime
 
 /// A source's attenuation by distance: the three models of AVAudioEnvironmentDistanceAttenuationParameters.
 ///
-/// In each model a source nearer than ``referenceDistance`` is as loud as at that distance. A source beyond ``maximumDistance``
-/// is as loud as at that one.
+/// Each model clamps the distance to ``referenceDistance``…``maximumDistance``.
 public struct DistanceAttenuation: Hashable, Sendable {
     /// A model with distance d, reference r, maximum m and roll-off f.
     public enum Model: Int, Hashable, Sendable, CaseIterable {

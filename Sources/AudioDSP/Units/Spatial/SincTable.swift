@@ -30,8 +30,8 @@ struct SincTable: BitwiseCopyable {
     /// Frees the memory. Control thread.
     func free() { rows.deallocate() }
 
-    /// Writes the weights that delay a signal by `fraction` of a frame: those of the samples from 8 frames before to 7 frames
-    /// after the undelayed sample.
+    /// Writes the weights that delay a signal by `fraction` of a frame, for the samples from 8 frames before to 7 frames after
+    /// the undelayed sample.
     /// - Parameter fraction: 0..<1.
     @_noLocks @inline(__always)
     func write(fraction: Float, to weights: UnsafeMutablePointer<Float>) {

@@ -56,7 +56,7 @@ struct SpatialEar: BitwiseCopyable {
     /// - Parameters:
     ///   - line: the source's samples, from the first of this call on; before it are at least the longest delay and 8 more
     ///     frames.
-    ///   - span: the number of taps that may be other than zero, a multiple of four.
+    ///   - span: the number of taps that may be nonzero, a multiple of four.
     ///   - remaining: the remaining frames of the ramp, at least `frameCount`, or 0.
     ///   - step: one divided by the ramp's length.
     ///   - frameCount: at most ``SpatialKernel/piece``.

@@ -15,8 +15,8 @@ extension UnitType {
 /// the same in front, behind, above and below. Elevation matters only by the angle to the ears. Sound takes no time from the
 /// source to the head, so only the distance between the ears causes a Doppler effect.
 ///
-/// A change takes 29 ms (``SpatialPath``), over whatever number of frames it is requested, unless that is 0: near the head a
-/// short distance is a great change, and a ramp of 32 frames would click.
+/// A change takes 29 ms (``SpatialPath``) for any requested number of frames except 0: near the head a short distance is a great
+/// change, and a ramp of 32 frames would click.
 struct SpatialKernel: UnitKernel, ~Copyable {
     /// The maximum frames rendered at once.
     static var piece: Int { @_noLocks get { 64 } }
@@ -51,7 +51,7 @@ struct SpatialKernel: UnitKernel, ~Copyable {
         step = 1 / Float(stepLength)
         // A source straight ahead is delayed by whole frames: enough for interpolation, and for the nearer ear to be early.
         latency = SincTable.half + Int(-head.delay(angle: 0)) + 1
-        // The longest delay, which is that of the farther ear, and 8 frames before it for the interpolation.
+        // The farther ear's longest delay, and 8 frames before it for the interpolation.
         lineLength = latency + Int(head.delay(angle: .pi)) + 2 + SincTable.half
         memory = lineLength + head.tapCount
         line = .allocate(capacity: lineLength + Self.piece)

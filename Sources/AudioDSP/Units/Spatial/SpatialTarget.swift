@@ -6,7 +6,7 @@ import CEarshotRealtime
 struct SpatialTarget: BitwiseCopyable {
     /// The position along the line through the ears: the cosine of the angle between the source and the right ear, −1 to 1.
     var side: Double
-    /// The gain because of the distance, 0 to 1.
+    /// The gain for the distance, 0 to 1.
     var gain: Double
     /// 1 for two loudspeakers, 0 for a head; between them during a change.
     var panned: Double

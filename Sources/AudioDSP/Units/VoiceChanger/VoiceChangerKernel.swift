@@ -134,7 +134,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         }
     }
 
-    /// Adds to train `k` the grains that are due, at input frame `time`.
+    /// Adds the grains that are due at input frame `time` to train `k`.
     @_noLocks
     private mutating func run(_ k: Int, _ time: Int) {
         let horizon = Double(time) + lead
@@ -174,7 +174,7 @@ struct VoiceChangerKernel: UnitKernel, ~Copyable {
         let spacing = 0.004 * rate
         let leftLength = min(lead - 2, max(1, place - trains[k].lastCentre))
         if !trains[k].wasVoiced { trains[k].closeLast(leftLength) }
-        // The added voices have no consonants; only the first train has.
+        // The added voices have no consonants; only the first train has them.
         trains[k].append(
             VoiceGrain(centre: place, source: place, left: leftLength, right: spacing, gain: k == 0 ? 1 : 0))
         trains[k].last = place

@@ -152,7 +152,7 @@ struct VoiceEnvelope: ~Copyable {
         set[order &+ 1] = Float(earshot_sqrt(movedError)) * noiseScale
     }
 
-    /// Interpolates a set of coefficients between two analyses, as the input's frame `now` needs it.
+    /// Interpolates a set of coefficients between two analyses, for the input's frame `now`.
     @_noLocks
     private func blend(_ to: UnsafeMutablePointer<Float>, at now: Int) {
         let index = now / hop

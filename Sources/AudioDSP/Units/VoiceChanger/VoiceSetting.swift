@@ -55,7 +55,7 @@ struct VoiceSetting: BitwiseCopyable {
         }
     }
 
-    /// Returns the ratio of the pitch of train `k` to that of the first train.
+    /// Returns the ratio of train `k`'s pitch to the first train's pitch.
     @_noLocks
     func interval(_ k: Int) -> Double { k == 1 ? firstInterval : k == 2 ? secondInterval : 1 }
 

@@ -59,7 +59,7 @@ struct RoomSightings {
                 ?? NearbyRoom(
                     id: id, name: AnnouncedText.printable(place.name), hostName: sighting.hostName, endpoints: [],
                     announcement: announced, isOnThisMachine: false)
-            // It is not known which announcement is newer: choose the same one in whatever order they come.
+            // The newer announcement is not known: choose the same one in either order.
             if announced.precedes(room.announcement) { room.announcement = announced }
             room.hostName = min(room.hostName, sighting.hostName)
             room.isOnThisMachine = room.isOnThisMachine || places[place] == true
@@ -76,8 +76,8 @@ struct RoomSightings {
 }
 
 extension RoomAnnouncement {
-    /// Returns true if this announcement is preferred to the other one: it has more members or, with as many, a higher version or
-    /// a PIN.
+    /// Returns true if this announcement is preferred to the other one: it has more members, or as many and a higher version or a
+    /// PIN.
     fileprivate func precedes(_ other: RoomAnnouncement) -> Bool {
         (memberCount, version, needsPIN ? 1 : 0) > (other.memberCount, other.version, other.needsPIN ? 1 : 0)
     }
@@ -93,8 +93,7 @@ extension NearbyRoom {
 }
 
 extension SocketAddress {
-    /// Returns true if a connection to the address is possible. Port 0, unspecified and multicast addresses, and another
-    /// machine's loopback address exclude it.
+    /// Returns true if the address is usable: not port 0, unspecified, multicast or another machine's loopback.
     fileprivate func leadsSomewhere(_ isOnThisMachine: Bool) -> Bool {
         let isMulticast =
             switch address {

@@ -116,7 +116,7 @@ import CEarshotOpenSSL
     var outputSize: Int { unsafe BIO_ctrl_pending(output) }
 
     /// Moves bytes to send into a buffer.
-    /// - Returns: the number of moved bytes.
+    /// - Returns: the bytes moved.
     func readOutput(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         var count = 0
         ERR_clear_error()

@@ -19,8 +19,7 @@ enum TLSError: Error, Hashable, Sendable {
     /// The certificate or key is unusable, or OpenSSL has no memory; the value is OpenSSL's message.
     case system(String)
 
-    /// Returns OpenSSL's message for this thread's first error, which is the cause of later ones, and clears all errors of the
-    /// thread.
+    /// Returns OpenSSL's message for this thread's first error, the cause of later ones, and clears all of them.
     static func takeReason() -> String {
         // Unsafe in this file: OpenSSL's messages are constants.
         let code = ERR_peek_error()

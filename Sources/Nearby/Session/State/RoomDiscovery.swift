@@ -47,7 +47,7 @@ struct PartProbes {
 
     /// The time at which each part was last asked.
     private(set) var dates: [KeyFingerprint: HostTime] = [:]
-    /// The number of questions without an answer yet.
+    /// The questions without an answer yet.
     private(set) var runningCount = 0
 
     /// Returns the parts to ask now, first those that were not asked before. ``end()`` must follow for each.

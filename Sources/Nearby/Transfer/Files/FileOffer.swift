@@ -37,7 +37,7 @@ struct FileOffer: Codable, Hashable, Sendable {
 
 /// The answer to an accepted offer.
 struct FileState: Codable, Hashable, Sendable {
-    /// The number of bytes that the receiver has; the sender continues after them.
+    /// The bytes that the receiver has; the sender continues after them.
     var have: Int64
     /// True if the file is complete and verified; nil if not.
     var done: Bool?

@@ -24,13 +24,13 @@ public struct FileProgress: Hashable, Sendable {
     public let member: MemberID
     /// The current phase.
     public internal(set) var phase: Phase
-    /// The number of bytes of the file that are hashed or transferred so far.
+    /// The bytes of the file hashed or transferred so far.
     public internal(set) var bytes: Int64 = 0
     /// The size of the file in bytes.
     public let size: Int64
     /// The bytes per second over the last five seconds, hashed or transferred; 0 in other phases.
     public internal(set) var rate: Double = 0
-    /// The remaining time at the current ``rate``; nil while that is 0.
+    /// The remaining time at ``rate``; nil while the rate is 0.
     public internal(set) var remaining: Duration?
 
     init(_ member: MemberID, size: Int64, phase: Phase) {
@@ -48,7 +48,7 @@ struct ProgressMeter {
 
     init(_ progress: FileProgress) { self.progress = progress }
 
-    /// Starts a phase at which `bytes` of the file are done already.
+    /// Starts a phase with `bytes` of the file already done.
     mutating func begin(_ phase: FileProgress.Phase, at bytes: Int64, _ time: ContinuousClock.Instant) {
         progress.phase = phase
         progress.bytes = bytes

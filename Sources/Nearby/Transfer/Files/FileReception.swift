@@ -9,7 +9,7 @@ import Synchronization
 
 /// The reception of one file, over one or more requests.
 final class FileReception: Sendable {
-    /// The number of bytes that are written to the disk together.
+    /// The bytes that are written to the disk together.
     private static let batchSize = 262_144
     private static let progressInterval = Duration.milliseconds(100)
 
@@ -30,7 +30,7 @@ final class FileReception: Sendable {
 
     private struct State {
         var part: ResumableFile?
-        /// True if bytes of an earlier transfer may be the cause of a wrong hash, so that a new transfer may succeed.
+        /// True if bytes of an earlier transfer may cause a wrong hash; a new transfer may then succeed.
         var canRestart = false
         var isDelivered = false
         var isReleased = false

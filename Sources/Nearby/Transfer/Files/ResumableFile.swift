@@ -16,7 +16,7 @@ final class ResumableFile: @unchecked Sendable {
     private var descriptor: CInt = -1
     private var partName = ""
     private var hasher = SHA256Hasher()
-    /// The number of bytes in the file so far.
+    /// The bytes in the file so far.
     private(set) var count: Int64 = 0
 
     /// Opens the partial file that exists for the hash, or creates one.
@@ -126,10 +126,10 @@ final class ResumableFile: @unchecked Sendable {
 
     /// Returns the name of a hidden file in the folder with this ending; nil if there is none.
     private func existing(_ ending: String) -> String? {
-        let folderCopy = unsafe openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folderCopy >= 0 else { return nil }
-        guard let listing = unsafe fdopendir(folderCopy) else {
-            close(folderCopy)
+        let listingDescriptor = unsafe openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard listingDescriptor >= 0 else { return nil }
+        guard let listing = unsafe fdopendir(listingDescriptor) else {
+            close(listingDescriptor)
             return nil
         }
         defer { unsafe closedir(listing) }

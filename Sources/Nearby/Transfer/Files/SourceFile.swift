@@ -61,7 +61,7 @@ final class SourceFile: Sendable {
     deinit { close(descriptor) }
 
     /// Returns the file's SHA-256.
-    /// - Parameter progress: receives the number of bytes read so far, after each mebibyte.
+    /// - Parameter progress: receives the bytes read so far, after each mebibyte.
     func hash(_ progress: @escaping @Sendable (Int64) -> Void) async throws -> SHA256Digest {
         let isCancelled = Outcome<Bool>()
         return try await withTaskCancellationHandler {

@@ -4,12 +4,12 @@ import EarshotMediaTransport
 import NIOHTTP1
 import Synchronization
 
-/// Drops repeated messages: it remembers the number of each sender's last message. Of each sender, only the newest request is
-/// handled at a time; it cancels the previous one.
+/// Drops repeated messages: it remembers the number of each sender's last message. A sender's newest request cancels the previous
+/// one.
 final class MessageInbox: Sendable {
     /// The number of senders that are remembered.
     private static let senderCapacity = 64
-    private static let pastEpochs = 8  // remembered of each sender
+    private static let oldEpochCapacity = 8  // remembered of each sender
 
     private struct Sender {
         let latest = Latest()
@@ -56,7 +56,9 @@ final class MessageInbox: Sendable {
             guard var sender = state.senders[key] else { return .new }
             if sender.oldEpochs.contains(number.epoch) { return .replaced }
             if sender.epoch == number.epoch { return number.number > sender.lastNumber ? .new : .known }
-            if let old = sender.epoch { sender.oldEpochs = Array((sender.oldEpochs + [old]).suffix(Self.pastEpochs)) }
+            if let old = sender.epoch {
+                sender.oldEpochs = Array((sender.oldEpochs + [old]).suffix(Self.oldEpochCapacity))
+            }
             (sender.epoch, sender.lastNumber) = (number.epoch, 0)
             state.senders[key] = sender
             return .new

@@ -26,7 +26,7 @@ extension Transfers {
         guard !bytes.isEmpty else { return .empty }
         guard bytes.count <= TransferLimits.messageSize else { return .tooLong(limit: TransferLimits.messageSize) }
         do {
-            try await lane(of: member).run {
+            try await gate(of: member).run {
                 let number = self.nextNumber()
                 try await self.transferTasks.run(with: member) { try await self.post(bytes, number, to: member) }
             }

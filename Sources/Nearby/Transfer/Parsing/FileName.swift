@@ -2,8 +2,8 @@
 
 /// Names of files chosen by others on the network.
 enum FileName {
-    /// The maximum size of a name in bytes of UTF-8. File systems allow 255, so that a number, or the marks of a partial file,
-    /// can be added.
+    /// The maximum bytes of UTF-8 in a name. File systems allow 255, which leaves room for a number or the marks of a partial
+    /// file.
     static let maximumSize = 160
 
     /// Returns a valid file name for any folder: one component, not hidden, without control characters or changes of writing

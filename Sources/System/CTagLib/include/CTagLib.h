@@ -69,6 +69,8 @@ earshot_field earshot_tags_field(const earshot_tags *tags, size_t index);
 size_t earshot_tags_picture_count(const earshot_tags *tags);
 earshot_picture earshot_tags_picture(const earshot_tags *tags, size_t index);
 earshot_sound earshot_tags_sound(const earshot_tags *tags);
+/// Returns 1 if an ID3v2 tag has a chapter (ID3v2 Chapter Frame Addendum).
+int earshot_tags_has_chapters(const earshot_tags *tags);
 
 /// Replaces the tags of a file that is open for reading and writing. Returns 0 or an error, after which the file must not be
 /// used.
