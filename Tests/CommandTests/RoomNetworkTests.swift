@@ -114,7 +114,7 @@ import Testing
             let guest = try start(["join", "10.77.0.1", "--name", "Bob"] + Self.card, on: network.hosts[1])
             #expect(guest.says("No sound arrives from"), "\(guest.errors)")
             #expect(guest.says("UDP does not get through to port 47400"), "\(guest.errors)")
-            #expect(guest.says("keeps its devices apart"), "\(guest.errors)")
+            #expect(guest.says("isolates its devices"), "\(guest.errors)")
             #expect(host.says("No sound arrives from Bob"), "\(host.errors)")
             #expect(host.says("Open the port: \(command)"), "\(host.errors)")
             try network.hosts[0].run(String(command.dropFirst("sudo ".count)))
