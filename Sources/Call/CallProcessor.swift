@@ -16,6 +16,10 @@ package final class CallProcessor: Sendable {
     /// The cycles of the playing callback, for the recording that pulls the voices a second time. New cycles are dropped while
     /// the queue is full.
     package let cycles: MessageQueue<CallCycle>
+    /// The local voice for a recording: after voice processing, before effects, silent while muted.
+    let dryTap: CaptureTap
+    /// The local voice for a recording: before voice processing, silent while muted.
+    let rawTap: CaptureTap
     /// The mixer of the remote voices.
     package let mixer: PeerMixer
     /// The place of the program's own processing of the captured voice, after the voice path.
@@ -38,7 +42,7 @@ package final class CallProcessor: Sendable {
         let value: UnsafeMutablePointer<State>
         let isMuted: UnsafeMutablePointer<Atomic<Bool>>
         let volume: UnsafeMutablePointer<Atomic<UInt32>>  // the bits of a Float
-        let retained: (AudioBuffer, AudioBuffer, CallVoice?, Wakeup)
+        let retained: (AudioBuffer, AudioBuffer, AudioBuffer, CallVoice?, Wakeup)
     }
 
     /// - Parameter voice: the processing of the captured voice; nil for none.
@@ -47,11 +51,14 @@ package final class CallProcessor: Sendable {
         captured = AudioRing(channelCount: channelCount, capacity: Int(deviceRate / 2))
         (spoken, heard) = (LatestValue(SpokenLevels()), LatestValue(HeardLevels()))
         cycles = MessageQueue(capacity: 4_096)
+        dryTap = CaptureTap(channelCount: channelCount, deviceRate: deviceRate)
+        rawTap = CaptureTap(channelCount: channelCount, deviceRate: deviceRate)
         mixer = PeerMixer(channelCount: channelCount, deviceRate: deviceRate)
         captureInsert = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         playbackInsert = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         let input = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let output = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
+        let tapped = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let isMuted = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: 1)
         isMuted.initialize(to: Atomic(false))
         let volume = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
@@ -62,12 +69,13 @@ package final class CallProcessor: Sendable {
                 capture: CaptureSide(
                     ring: captured.writer, wakeup: wakeup.handle, levels: spoken.writer, block: input.channels,
                     capacity: input.frameCapacity, isMuted: isMuted, voice: voice?.path,
-                    insert: captureInsert.renderer, sampleRate: deviceRate),
+                    insert: captureInsert.renderer, dryTap: dryTap.makeWriter(), rawTap: rawTap.makeWriter(),
+                    tapped: tapped.channels, sampleRate: deviceRate),
                 playback: PlaybackSide(
                     voices: mixer.renderer, levels: heard.writer, cycles: cycles.writer, block: output.channels,
                     capacity: output.frameCapacity, insert: playbackInsert.renderer, volume: volume,
                     sampleRate: deviceRate)))
-        state = StatePointer(value: value, isMuted: isMuted, volume: volume, retained: (input, output, voice, wakeup))
+        state = StatePointer(value: value, isMuted: isMuted, volume: volume, retained: (input, output, tapped, voice, wakeup))
     }
 
     deinit {

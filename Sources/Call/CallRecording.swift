@@ -31,9 +31,11 @@ package struct CallCycle: BitwiseCopyable, Sendable {
 /// decoded a second time, on the reading thread, because the live decoder's concealment cannot be undone. The device's callback
 /// only notes its cycles in a queue, and neither it nor the media thread ever waits for the reader.
 ///
-/// Call ``read(_:)`` on one thread at a time, but not on the callback's or the media thread, and at most 2 s late. The limit is
-/// shorter if packets or blocks have under 48 frames, because the queues hold a limited number of them. The other members are for
-/// any thread except the callback's and the media thread.
+/// The local voice is recorded too, as it was captured: see ``readLocalVoice(_:_:)``.
+///
+/// Call ``read(until:tolerance:_:)`` on one thread at a time, but not on the callback's or the media thread, and at most 2 s
+/// late. The limit is shorter if packets or blocks have under 48 frames, because the queues hold a limited number of them. The
+/// other members are for any thread except the callback's and the media thread.
 package final class CallRecording: Sendable {
     /// The default seconds by which a recording lags behind the earliest packet.
     package static let depth = 0.5
@@ -42,9 +44,16 @@ package final class CallRecording: Sendable {
     /// The channels of each voice.
     package let channelCount: Int
 
+    /// The default seconds for which the device may not call before the voices are rendered without it.
+    package static let deviceTolerance = 0.5
+
     private static let maximumVoices = 16
+    /// The maximum seconds of a gap that are rendered; in a longer gap, as after a suspension, no packets arrived.
+    private static let maximumRenderedGap = 60.0
     private let depth: Double
     private let block: AudioBuffer
+    private let taps: (dry: CaptureTap, raw: CaptureTap)?
+    private let localBlock: AudioBuffer
     private let inside: Mutex<Inside>
 
     private struct Voice {
@@ -65,32 +74,79 @@ package final class CallRecording: Sendable {
     /// - Parameters:
     ///   - cycles: the cycles of the callback for live playout; the recording is their only reader after ``begin()``.
     ///   - depth: the seconds by which the recording lags behind the earliest packet, 0.001 to 1.
-    package init(
+    package convenience init(
         _ cycles: MessageQueue<CallCycle>, sampleRate: Double, channelCount: Int, depth: Double = CallRecording.depth
+    ) {
+        self.init(cycles, taps: nil, sampleRate: sampleRate, channelCount: channelCount, depth: depth)
+    }
+
+    /// Creates a recording of a processor's remote voices and of its local voice.
+    package convenience init(
+        of processor: CallProcessor, sampleRate: Double, channelCount: Int, depth: Double = CallRecording.depth
+    ) {
+        self.init(
+            processor.cycles, taps: (processor.dryTap, processor.rawTap), sampleRate: sampleRate,
+            channelCount: channelCount, depth: depth)
+    }
+
+    private init(
+        _ cycles: MessageQueue<CallCycle>, taps: (dry: CaptureTap, raw: CaptureTap)?, sampleRate: Double,
+        channelCount: Int, depth: Double
     ) {
         self.sampleRate = sampleRate
         self.channelCount = channelCount
         self.depth = depth
+        self.taps = taps
         block = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
+        localBlock = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         inside = Mutex(Inside(cycles: cycles))
     }
 
     /// Discards the cycles so far: the recording begins with the next one. The previous reader of the cycles must have ended.
-    package func begin() {
+    /// - Parameter includesRawVoice: true to record the local voice also before voice processing.
+    package func begin(includesRawVoice: Bool = false) {
         inside.withLock { inside in while inside.cycles?.pop() != nil {} }
+        taps?.dry.begin()
+        if includesRawVoice { taps?.raw.begin() }
+    }
+
+    /// The stages of the local voice that are recorded. Both are silent while the local peer is muted.
+    package enum LocalVoice: Sendable {
+        /// After voice processing, before effects and inserts.
+        case dry
+        /// Before voice processing.
+        case raw
+    }
+
+    /// Reads the next captured block of the local voice. Frames that the device skipped, or that were read more than 2 s late,
+    /// are missing between two blocks. For the thread that reads the remote voices.
+    /// - Parameter visit: receives the block's frames, which are valid during the call.
+    /// - Returns: the block's time on the capturing device's counter; nil if all blocks were read.
+    package func readLocalVoice(_ stage: LocalVoice, _ visit: (CallCycle, ReadOnlyChannels) -> Void) -> CallCycle? {
+        guard let taps, let cycle = (stage == .dry ? taps.dry : taps.raw).read(localBlock.channels) else { return nil }
+        visit(cycle, ReadOnlyChannels(localBlock.channels))
+        return cycle
     }
 
     /// Renders the next block of every voice.
     ///
     /// The block's sound was played live ``depth`` earlier, less the live delay; each voice is timed by its own earliest packet.
-    /// Frames that the device skipped, up to 2 s, are rendered too.
-    /// - Parameter visit: receives each voice's frames of the block, which are valid during the call; it must not call the
-    ///   recording. After a renegotiation it receives the peer's old voice beside the new one, for the recording's delay plus
-    ///   0.25 s, so that no frame of either is missing: add the two.
+    /// Frames that the device skipped are rendered too, and so is the time for which it does not call at all.
+    /// - Parameters:
+    ///   - now: the time up to which a device that does not call is replaced; nil for never.
+    ///   - tolerance: the seconds for which the device may not call before it is replaced.
+    ///   - visit: receives each voice's frames of the block, which are valid during the call; it must not call the recording. After a
+    ///     renegotiation it receives the peer's old voice beside the new one, for the recording's delay plus 0.25 s, so that no
+    ///     frame of either is missing: add the two.
     /// - Returns: the block's cycle; nil if all cycles were read or the recording has ended.
-    package func read(_ visit: (_ peer: PeerID, _ sound: ReadOnlyChannels) -> Void) -> CallCycle? {
+    package func read(
+        until now: HostTime? = nil, tolerance: Double = CallRecording.deviceTolerance,
+        _ visit: (_ peer: PeerID, _ sound: ReadOnlyChannels) -> Void
+    ) -> CallCycle? {
         inside.withLock { inside in
-            guard let cycle = Self.next(&inside, sampleRate) else { return nil }
+            guard let cycle = Self.next(&inside, sampleRate) ?? missedCycle(&inside, now, tolerance) else { return nil }
+            inside.expectedSampleTime = cycle.sampleTime + Int64(cycle.frameCount)
+            inside.expectedHostTime = cycle.hostTime.advanced(bySeconds: Double(cycle.frameCount) / sampleRate)
             for index in inside.voices.indices {
                 inside.voices[index].playout.renderer.pull(
                     block.channels, frameCount: cycle.frameCount, sampleTime: cycle.sampleTime,
@@ -115,20 +171,39 @@ package final class CallRecording: Sendable {
         inside.withLock { $0.voices.last { $0.peer == peer }?.playout.packets.rejectedPackets ?? 0 }
     }
 
+    /// Returns the device's next cycle, or a part of the frames that it skipped before. The frames of a cycle that were rendered
+    /// without the device are not rendered again.
     private static func next(_ inside: inout Inside, _ sampleRate: Double) -> CallCycle? {
-        guard var cycle = inside.pendingCycle ?? inside.cycles?.pop() else { return nil }
-        inside.pendingCycle = nil
-        if let expected = inside.expectedSampleTime, cycle.sampleTime > expected,
-            Double(cycle.sampleTime - expected) < 2 * sampleRate
-        {
-            inside.pendingCycle = cycle
+        while var cycle = inside.pendingCycle ?? inside.cycles?.pop() {
+            inside.pendingCycle = nil
+            guard let expected = inside.expectedSampleTime else { return cycle }
             let skipped = Int(cycle.sampleTime - expected)
-            cycle = CallCycle(
-                sampleTime: expected, frameCount: min(skipped, IOCycle.maximumFrameCount),
-                hostTime: cycle.hostTime.advanced(bySeconds: -Double(skipped) / sampleRate))
+            if skipped + cycle.frameCount <= 0 { continue }
+            if skipped < 0 {
+                cycle.sampleTime = expected
+                cycle.frameCount += skipped
+                cycle.hostTime = cycle.hostTime.advanced(bySeconds: -Double(skipped) / sampleRate)
+            } else if skipped > 0, Double(skipped) < maximumRenderedGap * sampleRate {
+                inside.pendingCycle = cycle
+                return CallCycle(
+                    sampleTime: expected, frameCount: min(skipped, IOCycle.maximumFrameCount),
+                    hostTime: cycle.hostTime.advanced(bySeconds: -Double(skipped) / sampleRate))
+            }
+            return cycle
         }
-        inside.expectedSampleTime = cycle.sampleTime + Int64(cycle.frameCount)
-        return cycle
+        return nil
+    }
+
+    /// Returns a cycle for a device that has not called for longer than `tolerance`; nil while there is no need.
+    private func missedCycle(_ inside: inout Inside, _ now: HostTime?, _ tolerance: Double) -> CallCycle? {
+        guard let now, inside.cycles != nil, let sampleTime = inside.expectedSampleTime,
+            let hostTime = inside.expectedHostTime
+        else { return nil }
+        let missing = now.seconds(since: hostTime) - tolerance
+        let frameCount = missing > Self.maximumRenderedGap ? 0 : Int(missing * sampleRate)
+        guard frameCount > 0 else { return nil }
+        return CallCycle(
+            sampleTime: sampleTime, frameCount: min(frameCount, IOCycle.maximumFrameCount), hostTime: hostTime)
     }
 
     // MARK: Voices
@@ -158,8 +233,10 @@ package final class CallRecording: Sendable {
 
     func remove(_ peer: PeerID) { replace(peer, by: nil) }
 
-    /// Ends the recording: ``read(_:)`` returns nil from now on.
+    /// Ends the recording: ``read(until:tolerance:_:)`` returns nil from now on.
     func end() {
+        taps?.dry.end()
+        taps?.raw.end()
         inside.withLock { inside in
             inside.cycles = nil
             inside.pendingCycle = nil

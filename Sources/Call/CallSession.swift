@@ -105,11 +105,12 @@ public final class CallSession: MediaNegotiator {
 
     /// Starts recording all remote peers, also those that join or renegotiate later, and ends an earlier recording. A recording
     /// has half a second of delay instead of the live delay, and therefore fewer gaps.
+    /// - Parameter includesRawVoice: true to record the local voice also before voice processing.
     /// - Throws: `CodecError` if no second decoder can be created.
-    package func startRecording() throws -> CallRecording {
+    package func startRecording(includesRawVoice: Bool = false) throws(CodecError) -> CallRecording {
         let recording = CallRecording(
-            processor.cycles, sampleRate: preferences.deviceRate, channelCount: preferences.channelCount)
-        try roster.record(recording)
+            of: processor, sampleRate: preferences.deviceRate, channelCount: preferences.channelCount)
+        try roster.record(recording, includesRawVoice: includesRawVoice)
         return recording
     }
 

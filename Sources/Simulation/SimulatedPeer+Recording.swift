@@ -9,8 +9,8 @@ extension SimulatedPeer {
     /// - Parameter depth: the seconds by which the recording lags behind the earliest packet.
     package func record(depth: Double = CallRecording.depth) throws -> CallRecording {
         let recording = CallRecording(
-            processor.cycles, sampleRate: preferences.deviceRate, channelCount: heard.count, depth: depth)
-        recording.begin()
+            of: processor, sampleRate: preferences.deviceRate, channelCount: heard.count, depth: depth)
+        recording.begin(includesRawVoice: true)
         for (peer, agreement) in agreements where agreement.heard != nil {
             let listener = try recording.listener(to: agreement.configuration)
             recording.replace(peer, by: listener)

@@ -198,8 +198,8 @@ final class CallRoster: Sendable {
     // MARK: Recording
 
     /// Adds a recording playout to all current and later remote peers.
-    func record(_ recording: CallRecording) throws {
-        try roster.withLock { roster in
+    func record(_ recording: CallRecording, includesRawVoice: Bool) throws(CodecError) {
+        try roster.withLock { roster throws(CodecError) in
             var listeners: [PeerID: RecordingPlayout] = [:]
             for (peer, peerState) in roster.all {
                 guard let seat = peerState.seat, seat.heard != nil else { continue }
@@ -207,7 +207,7 @@ final class CallRoster: Sendable {
             }
             roster.recording?.end()
             roster.recording = recording
-            recording.begin()
+            recording.begin(includesRawVoice: includesRawVoice)
             for (peer, listener) in listeners {
                 recording.replace(peer, by: listener)
                 media.listen(listener, to: peer)

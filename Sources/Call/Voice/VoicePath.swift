@@ -16,11 +16,16 @@ struct VoicePath {
     @_noLocks
     func needsReference() -> Bool { processing?.needsReference() ?? false }
 
-    /// Processes a block in place.
+    /// Processes a block in place, without effects.
     /// - Parameter cycle: the device's cycle, for its clock and its output.
     @_noLocks
     func process(_ block: Channels, _ cycle: IOCycle, frameCount: Int) {
         processing?.process(block, reference: cycle.output, frameCount: frameCount)
+    }
+
+    /// Adds the effects to a processed block in place.
+    @_noLocks
+    func addEffects(to block: Channels, _ cycle: IOCycle, frameCount: Int) {
         guard let effects, let effectOutput else { return }
         for c in 0..<effectOutput.count { clearSamples(effectOutput[c], frameCount) }
         var inner = cycle
