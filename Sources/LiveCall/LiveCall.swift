@@ -315,7 +315,8 @@ extension LiveCallCore.RoomAction {
             case .remove(let id): await room.remove(id)
             case .block(let id): await room.block(id)
             case .setAdmission(let policy): await room.setPolicy(policy)
-            case .notify(let name, let isMuted): await room.update(name: name, isMuted: isMuted)
+            case .notify(let name, let isMuted):
+                await room.update(name: name, isMuted: isMuted, isRecording: nil, allowsRecording: nil)
             case .readJoinCodes: break
             case .close(let endsRoom): await room.close(endsRoom: endsRoom)
             }

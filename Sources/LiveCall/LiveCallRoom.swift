@@ -23,7 +23,7 @@ package protocol LiveCallRoom: Sendable {
     func remove(_ member: MemberID) async
     func block(_ member: MemberID) async
     func setPolicy(_ policy: AdmissionPolicy) async
-    func update(name: PeerName?, isMuted: Bool?) async
+    func update(name: PeerName?, isMuted: Bool?, isRecording: Bool?, allowsRecording: Bool?) async
     func report(of member: MemberID) -> MediaPortReport?
     func send(_ bytes: [UInt8], to members: [MemberID]) async throws(TransferFailure)
     func sendFile(at path: String, to members: [MemberID]) async throws(TransferError) -> OutgoingFile

@@ -43,7 +43,7 @@ final class TestRoom: LiveCallRoom {
     func remove(_ member: MemberID) async { note("remove") }
     func block(_ member: MemberID) async { note("block") }
     func setPolicy(_ policy: AdmissionPolicy) async { note("admission") }
-    func update(name: PeerName?, isMuted: Bool?) async { note("tell") }
+    func update(name: PeerName?, isMuted: Bool?, isRecording: Bool?, allowsRecording: Bool?) async { note("tell") }
     var joinCodes: [JoinCode] { get async { [] } }
     func report(of member: MemberID) -> MediaPortReport? { nil }
     func send(_ bytes: [UInt8], to members: [MemberID]) async throws(TransferFailure) { note("send") }

@@ -115,6 +115,7 @@ extension LiveCallCore {
             notify(.participantLeft(participant, isLost: member.isAway))
         case .renamed(let member, let oldName): notify(.participantRenamed(participant(member), from: oldName))
         case .muted(let member, _): if member.id != memberID { notify(.participantMuted(participant(member))) }
+        case .recording, .recordingConsent: break
         case .away(let member, _): if member.id != memberID { notify(.participantAway(participant(member))) }
         case .moved(let member): if member.id == memberID, roster?.host == member.id { act(.room(.readJoinCodes)) }
         case .host(let member):

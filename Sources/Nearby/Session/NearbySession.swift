@@ -176,9 +176,17 @@ public actor NearbySession {
         act { core, now in core.setPolicy(policy, at: now) }
     }
 
-    /// Changes this member's name or muting, which others see; nil keeps a value.
-    public func update(name: PeerName? = nil, isMuted: Bool? = nil) {
-        act { core, now in core.update(name: name, isMuted: isMuted, at: now) }
+    /// Changes this member's name and state, which others see; nil keeps a value. The values also apply to the next room.
+    /// - Parameters:
+    ///   - isRecording: true while the local peer records the room's sound. The session itself records nothing.
+    ///   - allowsRecording: true if others may record the local peer's voice, false if not.
+    public func update(
+        name: PeerName? = nil, isMuted: Bool? = nil, isRecording: Bool? = nil, allowsRecording: Bool? = nil
+    ) {
+        act { core, now in
+            core.update(
+                name: name, isMuted: isMuted, isRecording: isRecording, allowsRecording: allowsRecording, at: now)
+        }
     }
 
     /// The room's roster; nil outside any room.

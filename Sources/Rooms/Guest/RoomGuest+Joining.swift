@@ -30,7 +30,8 @@ extension RoomGuest {
         joining?.hostKey = key
         var ask = JoinRequestBody(
             name: configuration.name, purpose: configuration.purpose, addresses: configuration.addresses,
-            port: configuration.port, isMuted: configuration.isMuted, isEphemeral: configuration.isEphemeral)
+            port: configuration.port, isMuted: configuration.isMuted, isRecording: configuration.isRecording,
+            allowsRecording: configuration.allowsRecording, isEphemeral: configuration.isEphemeral)
         if info.needsPIN {
             guard let pin = joining?.pinKey, pin.room == info.room else {
                 joining?.waitsForPIN = true

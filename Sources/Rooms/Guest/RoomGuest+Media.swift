@@ -33,6 +33,8 @@ extension RoomGuest {
     mutating func apply(_ update: MemberUpdate, _ now: HostTime) {
         if let name = update.name { configuration.name = name }
         if let isMuted = update.muted { configuration.isMuted = isMuted }
+        if let isRecording = update.recording { configuration.isRecording = isRecording }
+        if let allowsRecording = update.allowsRecording { configuration.allowsRecording = allowsRecording }
         if let addresses = update.reachableAddresses { configuration.addresses = addresses }
         if let older = joining?.unsent { joining?.unsent = older.followed(by: update) }
         guard let older = membership?.unsent else { return }

@@ -20,6 +20,10 @@ package struct RoomGuest: Sendable {
         package var port: UInt16
         /// True if the guest is muted from the start.
         package var isMuted = false
+        /// True if the guest records from the start.
+        package var isRecording = false
+        /// True if others may record the guest's voice, false if not; nil if the guest has not answered.
+        package var allowsRecording: Bool?
         /// True if the guest's key is temporary.
         package var isEphemeral = false
         /// True if the user has given a PIN. A room without a PIN is then the wrong room.

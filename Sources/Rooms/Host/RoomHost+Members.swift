@@ -17,7 +17,7 @@ extension RoomHost {
         let member = Member(
             id: nextMember, name: name(ask.name, for: caller.key, besides: nil), key: caller.key,
             addresses: [caller.address] + ask.reachableAddresses, port: caller.key == nil ? 0 : ask.port,
-            isMuted: ask.muted ?? false)
+            isMuted: ask.muted ?? false, isRecording: ask.recording ?? false, allowsRecording: ask.allowsRecording)
         nextMember = nextMember.next
         roster.members.append(member)
         if let key = caller.key { removedKeys.remove(key) }
@@ -48,6 +48,8 @@ extension RoomHost {
             roster.members[index].addresses = Member.bounded([caller.address] + ask.reachableAddresses)
             roster.members[index].port = ask.port
             roster.members[index].isMuted = ask.muted ?? false
+            roster.members[index].isRecording = ask.recording ?? false
+            roster.members[index].allowsRecording = ask.allowsRecording
             roster.members[index].isAway = false
         }
         memberConnections[id] = MemberConnection(
@@ -101,6 +103,8 @@ extension RoomHost {
             roster.members[index].name = name(wanted, for: roster.members[index].key, besides: id)
         }
         if let isMuted = update.muted { roster.members[index].isMuted = isMuted }
+        if let isRecording = update.recording { roster.members[index].isRecording = isRecording }
+        if let allowsRecording = update.allowsRecording { roster.members[index].allowsRecording = allowsRecording }
         if let addresses = update.reachableAddresses {
             roster.members[index].addresses = Member.bounded([address].compactMap { $0 } + addresses)
         }

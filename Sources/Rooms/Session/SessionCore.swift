@@ -17,6 +17,10 @@ package struct SessionCore {
         /// The local peer's port, the same for TCP and UDP.
         package var port: UInt16
         package var isMuted: Bool
+        /// True while the local peer records.
+        package var isRecording = false
+        /// True if others may record the local peer's voice, false if not; nil if the local peer has not answered.
+        package var allowsRecording: Bool?
         /// True if the identity is temporary.
         package var isEphemeral: Bool
 
@@ -168,6 +172,8 @@ package struct SessionCore {
         var configuration = RoomGuest.Configuration(name: local.name, addresses: local.addresses, port: local.port)
         configuration.purpose = purpose
         configuration.isMuted = local.isMuted
+        configuration.isRecording = local.isRecording
+        configuration.allowsRecording = local.allowsRecording
         configuration.isEphemeral = local.isEphemeral
         configuration.hasPIN = hasPIN
         var guest = RoomGuest(configuration, signer: Signer(local.identity), knownPeers: peers)
@@ -196,11 +202,18 @@ package struct SessionCore {
         return handle([.host(.setPolicy(policy))], at: now)
     }
 
-    /// Changes what others know of the local peer.
-    package mutating func update(name: PeerName? = nil, isMuted: Bool? = nil, at now: HostTime) -> [Action] {
+    /// Changes what others know of the local peer; nil keeps a value.
+    package mutating func update(
+        name: PeerName? = nil, isMuted: Bool? = nil, isRecording: Bool? = nil, allowsRecording: Bool? = nil,
+        at now: HostTime
+    ) -> [Action] {
         if let name { local.name = name }
         if let isMuted { local.isMuted = isMuted }
-        return notify(MemberUpdate(name: name, isMuted: isMuted), at: now)
+        if let isRecording { local.isRecording = isRecording }
+        if let allowsRecording { local.allowsRecording = allowsRecording }
+        return notify(
+            MemberUpdate(name: name, isMuted: isMuted, isRecording: isRecording, allowsRecording: allowsRecording),
+            at: now)
     }
 
     mutating func notify(_ update: MemberUpdate, at now: HostTime) -> [Action] {

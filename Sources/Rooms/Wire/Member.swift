@@ -19,6 +19,11 @@ public struct Member: Hashable, Sendable {
     public internal(set) var port: UInt16
     /// True if the participant is muted.
     public internal(set) var isMuted: Bool
+    /// True if the participant records the room's sound.
+    package internal(set) var isRecording: Bool
+    /// True if others may record the participant's voice, false if not; nil if the participant has not answered, or runs an
+    /// older version.
+    package internal(set) var allowsRecording: Bool?
     /// True if the host has not heard from the member for five seconds, or has taken over from it. The member's place is kept for
     /// a minute.
     public internal(set) var isAway: Bool
@@ -27,7 +32,7 @@ public struct Member: Hashable, Sendable {
     /// - Parameter addresses: at most ``maximumAddressCount`` are kept.
     package init(
         id: MemberID, name: PeerName, key: KeyFingerprint?, addresses: [IPAddress], port: UInt16, isMuted: Bool = false,
-        isAway: Bool = false
+        isRecording: Bool = false, allowsRecording: Bool? = nil, isAway: Bool = false
     ) {
         self.id = id
         self.name = name
@@ -35,6 +40,8 @@ public struct Member: Hashable, Sendable {
         self.addresses = Self.bounded(addresses)
         self.port = port
         self.isMuted = isMuted
+        self.isRecording = isRecording
+        self.allowsRecording = allowsRecording
         self.isAway = isAway
     }
 
@@ -67,12 +74,14 @@ extension IPAddress {
 
 extension Member: Codable {
     private enum CodingKeys: String, CodingKey {
-        case id, name, key, addresses, port
+        case id, name, key, addresses, port, allowsRecording
         case isMuted = "muted"
+        case isRecording = "recording"
         case isAway = "away"
     }
 
-    /// Decodes an object; skips addresses that cannot be parsed.
+    /// Decodes an object; skips addresses that cannot be parsed. The fields of recording are optional, because older
+    /// versions omit them.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -82,6 +91,8 @@ extension Member: Codable {
             addresses: try container.decode([String].self, forKey: .addresses).compactMap(IPAddress.init(wire:)),
             port: try container.decode(UInt16.self, forKey: .port),
             isMuted: try container.decode(Bool.self, forKey: .isMuted),
+            isRecording: try container.decodeIfPresent(Bool.self, forKey: .isRecording) ?? false,
+            allowsRecording: try container.decodeIfPresent(Bool.self, forKey: .allowsRecording),
             isAway: try container.decode(Bool.self, forKey: .isAway))
     }
 
@@ -94,6 +105,8 @@ extension Member: Codable {
         try container.encode(addresses.map { $0.withoutScope.description }, forKey: .addresses)
         try container.encode(port, forKey: .port)
         try container.encode(isMuted, forKey: .isMuted)
+        if isRecording { try container.encode(true, forKey: .isRecording) }
+        try container.encodeIfPresent(allowsRecording, forKey: .allowsRecording)
         try container.encode(isAway, forKey: .isAway)
     }
 }

@@ -59,6 +59,10 @@ package struct JoinRequestBody: Hashable, Sendable, Codable {
     package var port: UInt16
     /// True if the guest is muted from the start.
     package var muted: Bool?
+    /// True if the guest records from the start; nil if not.
+    package var recording: Bool?
+    /// True if others may record the guest's voice, false if not; nil if the guest has not answered.
+    package var allowsRecording: Bool?
     /// The guest's proof of the PIN, made by ``PINKey``; nil without a PIN.
     var pinProof: Base64?
     /// 16 to 32 random bytes, which take the place of the key's fingerprint in a browser's proof of the PIN.
@@ -69,13 +73,15 @@ package struct JoinRequestBody: Hashable, Sendable, Codable {
     /// Creates a request without a PIN's proof.
     package init(
         name: PeerName, purpose: Purpose? = nil, addresses: [IPAddress], port: UInt16, isMuted: Bool = false,
-        isEphemeral: Bool = false
+        isRecording: Bool = false, allowsRecording: Bool? = nil, isEphemeral: Bool = false
     ) {
         self.name = name
         self.purpose = purpose
         self.addresses = Member.bounded(addresses).map(\.description)
         self.port = port
         muted = isMuted
+        recording = isRecording ? true : nil
+        self.allowsRecording = allowsRecording
         ephemeral = isEphemeral ? true : nil
     }
 
@@ -104,13 +110,22 @@ package struct MemberUpdate: Hashable, Sendable, Codable {
     package var name: PeerName?
     /// True if the member is muted; nil for no change.
     package var muted: Bool?
+    /// True if the member records; nil for no change.
+    package var recording: Bool?
+    /// True if others may record the member's voice, false if not; nil for no change.
+    package var allowsRecording: Bool?
     /// The member's current addresses; nil for no change.
     var addresses: [String]?
 
     /// Creates an update; nil changes nothing.
-    package init(name: PeerName? = nil, isMuted: Bool? = nil, addresses: [IPAddress]? = nil) {
+    package init(
+        name: PeerName? = nil, isMuted: Bool? = nil, isRecording: Bool? = nil, allowsRecording: Bool? = nil,
+        addresses: [IPAddress]? = nil
+    ) {
         self.name = name
         muted = isMuted
+        recording = isRecording
+        self.allowsRecording = allowsRecording
         self.addresses = addresses.map { Member.bounded($0).map(\.description) }
     }
 
@@ -121,7 +136,8 @@ package struct MemberUpdate: Hashable, Sendable, Codable {
     /// Returns this update combined with a later one.
     func followed(by later: MemberUpdate) -> MemberUpdate {
         MemberUpdate(
-            name: later.name ?? name, isMuted: later.muted ?? muted,
+            name: later.name ?? name, isMuted: later.muted ?? muted, isRecording: later.recording ?? recording,
+            allowsRecording: later.allowsRecording ?? allowsRecording,
             addresses: later.reachableAddresses ?? reachableAddresses)
     }
 }

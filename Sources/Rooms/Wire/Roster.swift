@@ -99,6 +99,10 @@ public enum RosterChange: Hashable, Sendable {
     case renamed(Member, was: PeerName)
     /// A member was muted (true) or unmuted.
     case muted(Member, Bool)
+    /// A member began (true) or ended a recording of the room's sound.
+    case recording(Member, Bool)
+    /// A member allows recordings of its voice (true), or does not: it declined, or returned without an answer.
+    case recordingConsent(Member, Bool)
     /// A member became silent (true), or was heard again.
     case away(Member, Bool)
     /// A member changed its addresses.
@@ -118,6 +122,10 @@ extension Roster {
             }
             if member.name != before.name { changes.append(.renamed(member, was: before.name)) }
             if member.isMuted != before.isMuted { changes.append(.muted(member, member.isMuted)) }
+            if member.isRecording != before.isRecording { changes.append(.recording(member, member.isRecording)) }
+            if member.allowsRecording != before.allowsRecording {
+                changes.append(.recordingConsent(member, member.allowsRecording ?? false))
+            }
             if member.isAway != before.isAway { changes.append(.away(member, member.isAway)) }
             if (member.addresses, member.port) != (before.addresses, before.port) { changes.append(.moved(member)) }
         }

@@ -33,6 +33,9 @@ private func summary(_ change: RosterChange) -> String {
     case .left(let member): "\(member.id) leaves"
     case .renamed(let member, _): "\(member.id) is \(member.name)"
     case .muted(let member, let isMuted): "\(member.id) is \(isMuted ? "muted" : "unmuted")"
+    case .recording(let member, let isRecording): "\(member.id) \(isRecording ? "records" : "ends its recording")"
+    case .recordingConsent(let member, let isAllowed):
+        "\(member.id) \(isAllowed ? "allows" : "does not allow") recordings"
     case .away(let member, let isAway): "\(member.id) is \(isAway ? "away" : "back")"
     case .moved(let member): "\(member.id) moves"
     case .host(let member): "\(member.id) hosts"
