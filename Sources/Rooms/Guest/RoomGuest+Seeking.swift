@@ -148,10 +148,13 @@ extension RoomGuest {
         roster.epoch = roster.epoch.next
         roster.revision += 1
         roster.host = membership.me
-        if let own = roster.index(of: membership.me) { roster.members[own].isAway = false }
+        var update = membership.sending.followed(by: membership.unsent)
+        if let own = roster.index(of: membership.me) {
+            roster.members[own].isAway = false
+            update = update.followed(by: configuration.correction(of: roster.members[own]))
+        }
         let handover = HostHandover(
-            roster: roster, lastMember: membership.lastMember, needsPIN: membership.needsPIN,
-            update: membership.sending.followed(by: membership.unsent))
+            roster: roster, lastMember: membership.lastMember, needsPIN: membership.needsPIN, update: update)
         return finish(.becameHost) + [.becomeHost(handover)]
     }
 }

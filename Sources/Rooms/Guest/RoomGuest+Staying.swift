@@ -186,6 +186,15 @@ extension RoomGuest {
         }
     }
 
+    /// Sends this guest's state again if a new host lacks it: the new host missed the last change, or an older version hosted in
+    /// between. The state is sent once to each new host, because an older version never stores all of it.
+    private mutating func correct(_ entry: Member, _ now: HostTime) {
+        let correction = configuration.correction(of: entry)
+        guard correction != MemberUpdate(), let unsent = membership?.unsent else { return }
+        membership?.unsent = unsent.followed(by: correction)
+        membership?.nextUpdate = now
+    }
+
     private mutating func applyRoster(_ roster: Roster, _ now: HostTime) -> [Action] {
         guard let old = membership?.roster, let me = membership?.me else { return [] }
         let isOurs = roster.room == old.room && roster.hostKey == membership?.hostKey && roster[me]?.key == signer.key
@@ -198,6 +207,7 @@ extension RoomGuest {
         }
         guard (roster.epoch, roster.revision) > (old.epoch, old.revision) else { return [] }
         membership?.roster = roster
+        if roster.epoch > old.epoch, let entry = roster[me] { correct(entry, now) }
         let changes = roster.changes(since: old)
         return changes.isEmpty ? [] : [.notify(.changed(changes))]
     }

@@ -35,6 +35,15 @@ package struct RoomGuest: Sendable {
             self.addresses = addresses
             self.port = port
         }
+
+        /// Returns the guest's state where its entry in a roster differs: muting, recording and consent. (The name may differ
+        /// because the host numbered it.)
+        func correction(of entry: Member) -> MemberUpdate {
+            MemberUpdate(
+                isMuted: entry.isMuted == isMuted ? nil : isMuted,
+                isRecording: entry.isRecording == isRecording ? nil : isRecording,
+                allowsRecording: entry.allowsRecording == allowsRecording ? nil : allowsRecording)
+        }
     }
 
     /// Time limits in seconds.

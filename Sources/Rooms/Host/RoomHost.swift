@@ -179,6 +179,6 @@ package struct HostHandover: Hashable, Sendable {
     let lastMember: MemberID
     /// True if the room had a PIN. The new host sets its own ``PINKey`` from the same PIN.
     package let needsPIN: Bool
-    /// The new host's changes of itself that the old host has not confirmed.
+    /// The new host's changes of itself that the old host has not confirmed, or has lost.
     let update: MemberUpdate
 }
