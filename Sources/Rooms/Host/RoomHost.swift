@@ -24,6 +24,12 @@ package struct RoomHost: Sendable {
         package var addresses: [IPAddress]
         /// The port, the same for TCP and UDP.
         package var port: UInt16
+        /// True if the host of a new room is muted from the start.
+        package var isMuted = false
+        /// True if the host of a new room records from the start.
+        package var isRecording = false
+        /// True if others may record the voice of a new room's host, false if not; nil if the host has not answered.
+        package var allowsRecording: Bool?
 
         /// Creates a configuration; by default the user is asked about every guest.
         package init(name: PeerName, addresses: [IPAddress], port: UInt16 = JoinCode.usualPort) {
@@ -97,7 +103,8 @@ package struct RoomHost: Sendable {
     ) {
         let host = Member(
             id: .first, name: configuration.name, key: key, addresses: configuration.addresses,
-            port: configuration.port)
+            port: configuration.port, isMuted: configuration.isMuted, isRecording: configuration.isRecording,
+            allowsRecording: configuration.allowsRecording)
         let roster = Roster(
             room: room, name: name, epoch: .first, revision: 1, host: host.id, isAnnounced: configuration.isAnnounced,
             members: [host])

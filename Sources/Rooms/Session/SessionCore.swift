@@ -187,6 +187,9 @@ package struct SessionCore {
         configuration.capacity = choices.capacity
         configuration.pin = key
         configuration.isAnnounced = choices.isAnnounced
+        configuration.isMuted = local.isMuted
+        configuration.isRecording = local.isRecording
+        configuration.allowsRecording = local.allowsRecording
         return configuration
     }
 
