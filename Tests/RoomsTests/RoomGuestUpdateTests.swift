@@ -7,8 +7,15 @@ import Testing
 
 @testable import EarshotRooms
 
-/// Changes of a guest's own name and mute state that the host cannot receive at once.
+/// Changes of a guest's own name and state that the host cannot receive at once.
 @Suite struct RoomGuestUpdateTests {
+    private let secret = [UInt8](repeating: 3, count: 32)
+
+    private func update(in actions: [RoomGuest.Action]) -> (CallID, MemberUpdate)? {
+        for case .call(let id, .update(let update), _) in actions { return (id, update) }
+        return nil
+    }
+
     @Test func `a guest that mutes itself while it awaits admission is muted in the room`() throws {
         var test = TestHost(policy: .ask)
         var guest = TestGuest()
@@ -45,5 +52,147 @@ import Testing
             succeeding: succession, secret: [UInt8](repeating: 3, count: 32),
             configuration: RoomHost.Configuration(name: name("New"), addresses: [address(1)]), at: guest.now)
         #expect(host.member.isMuted && host.member.name == name("New"))
+    }
+
+    @Test func `of two updates the later value counts, and what only one of them changes stays`() {
+        let first = MemberUpdate(isMuted: true, isRecording: true, allowsRecording: true)
+        #expect(first.followed(by: MemberUpdate()) == first && MemberUpdate().followed(by: first) == first)
+        #expect(
+            first.followed(by: MemberUpdate(isRecording: false))
+                == MemberUpdate(isMuted: true, isRecording: false, allowsRecording: true))
+        #expect(
+            first.followed(by: MemberUpdate(isMuted: false, allowsRecording: false))
+                == MemberUpdate(isMuted: false, isRecording: true, allowsRecording: false))
+    }
+
+    @Test func `a guest sends its recording and its answer, again after a failure, and when it rejoins`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        let both = MemberUpdate(isRecording: true, allowsRecording: true)
+        let (call, sent) = try #require(update(in: guest.guest.update(both, at: guest.now)))
+        #expect(sent == both)
+        #expect(guest.guest.update(MemberUpdate(allowsRecording: false), at: guest.now) == [])
+        #expect(guest.guest.failed(call, .closed, at: guest.now) == [])
+        guest.actions = []
+        guest.wait(0.6)
+        #expect(update(in: guest.actions)?.1 == MemberUpdate(isRecording: true, allowsRecording: false))
+        test.now = guest.now
+        guest.pump(&test)
+        let member = test.host.roster.members[1]
+        #expect(member.isRecording && member.allowsRecording == false && !member.isMuted)
+        let configuration = guest.guest.configuration
+        #expect(configuration.isRecording && configuration.allowsRecording == false)
+
+        // The same process asks to be admitted again.
+        var again = TestGuest()
+        again.guest = RoomGuest(configuration, signer: TestKey(1).signer)
+        again.now = guest.now
+        again.join()
+        again.pump(&test)
+        #expect(again.guest.isConnected && test.host.roster.members[1] == member)
+        let requests = again.actions.compactMap { action -> JoinRequestBody? in
+            if case .call(_, .ask(let ask), _) = action { ask } else { nil }
+        }
+        #expect(requests.map(\.recording) == [true] && requests.map(\.allowsRecording) == [false])
+    }
+
+    @Test func `a host that is succeeded loses no member's recording and no answer`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        for action in test.send(.ask(request(2)), caller(2)).1 { _ = guest.deliver(action) }
+        for action in test.host.update(MemberUpdate(isRecording: true, allowsRecording: true), at: test.now) {
+            _ = guest.deliver(action)
+        }
+        let answer = MemberUpdate(isRecording: true, allowsRecording: false)
+        for action in test.send(.update(answer), caller(2)).1 { _ = guest.deliver(action) }
+        guest.actions = guest.guest.update(MemberUpdate(allowsRecording: true), at: guest.now)
+        guest.pump(&test)
+        let roster = try #require(guest.guest.roster)
+        #expect(roster.members.map(\.isRecording) == [true, false, true])
+        #expect(roster.members.map(\.allowsRecording) == [true, true, false])
+        // The host's process ends, and its place is kept.
+        let stream = try #require(guest.streams.values.first)
+        guest.actions = guest.guest.failed(stream, .closed, at: guest.now)
+        guest.wait(0.2)
+        let attempt = try #require(guest.call { if case .events = $0 { true } else { false } })
+        guest.actions = guest.guest.failed(attempt, .refused, at: guest.now)
+        guest.wait(0.1)
+        let retry = try #require(guest.call { if case .events = $0 { true } else { false } })
+        guest.actions += guest.guest.failed(retry, .refused, at: guest.now)
+        // The other member may still answer for one second.
+        guest.wait(2.5)
+        let handovers = guest.actions.compactMap { if case .becomeHost(let next) = $0 { next } else { nil } }
+        var next = TestHost()
+        next.now = guest.now
+        next.host = RoomHost(
+            succeeding: try #require(handovers.first), secret: secret,
+            configuration: RoomHost.Configuration(name: name("Guest 1"), addresses: [address(1)]), at: guest.now)
+        #expect(next.host.roster.host == MemberID(2) && next.host.roster.epoch == Epoch(2))
+        #expect(next.host.roster.members.map(\.isRecording) == [true, false, true])
+        #expect(next.host.roster.members.map(\.allowsRecording) == [true, true, false])
+        // The old host returns as a guest, with the same state.
+        var ask = request(0)
+        (ask.recording, ask.allowsRecording) = (true, true)
+        #expect(next.ask(.ask(ask), caller(0))?.admission?.member == MemberID.first)
+        #expect(next.host.roster.members.map(\.isRecording) == [true, false, true])
+        #expect(next.host.roster.members.map(\.allowsRecording) == [true, true, false])
+    }
+
+    @Test func `a guest that takes over keeps its recording and its answer, even if the host dropped them`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        // The host confirms the update, and its roster has nothing of it.
+        let both = MemberUpdate(isRecording: true, allowsRecording: true)
+        let (call, _) = try #require(update(in: guest.guest.update(both, at: guest.now)))
+        let status = RoomReply.status(MemberStatus(epoch: .first, revision: test.host.roster.revision))
+        let key = TestKey(0).fingerprint
+        _ = guest.guest.replied(call, status, provedBy: key, from: guest.hostAddress, at: guest.now)
+        guest.actions = []
+        for action in test.host.leave(at: test.now) { guest.actions += guest.deliver(action) }
+        let handovers = guest.actions.compactMap { if case .becomeHost(let next) = $0 { next } else { nil } }
+        let handover = try #require(handovers.first)
+        let own = try #require(handover.roster[MemberID(2)!])
+        #expect(!own.isRecording && own.allowsRecording == nil)
+        let host = RoomHost(
+            succeeding: handover, secret: secret,
+            configuration: RoomHost.Configuration(name: name("Guest 1"), addresses: [address(1)]), at: guest.now)
+        #expect(host.member.isRecording && host.member.allowsRecording == true && !host.member.isMuted)
+    }
+
+    @Test func `a guest sends its state again to a new host that lacks it, once`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        let stream = try #require(guest.streams.values.first)
+        let state = MemberUpdate(isMuted: true, isRecording: true, allowsRecording: false)
+        guest.actions = guest.guest.update(state, at: guest.now)
+        guest.pump(&test)
+        #expect(test.host.roster.members[1].isRecording)
+        /// Sends the guest a roster of this epoch whose entry for the guest was changed. Returns the update that the guest sends
+        /// at once.
+        func tell(_ epoch: UInt64, revision: UInt64, _ change: (inout Member) -> Void) throws -> MemberUpdate? {
+            var roster = test.host.roster
+            roster.epoch = try #require(Epoch(epoch))
+            roster.revision = revision
+            change(&roster.members[1])
+            let event = RoomEvent.roster(roster)
+            let item = EventStreamParser.Item.event(ServerSentEvent(name: event.name, data: event.data))
+            guest.actions = guest.guest.received(item, on: stream, at: guest.now)
+            return update(in: guest.actions)?.1
+        }
+        #expect(try tell(2, revision: 20) { _ in } == nil)
+        let first = try tell(3, revision: 21) { $0.allowsRecording = nil }
+        #expect(first == MemberUpdate(allowsRecording: false))
+        let (call, _) = try #require(update(in: guest.actions))
+        let status = RoomReply.status(MemberStatus(epoch: Epoch(3)!, revision: 21))
+        let key = TestKey(0).fingerprint
+        #expect(guest.guest.replied(call, status, provedBy: key, from: guest.hostAddress, at: guest.now) == [])
+        // The host, of an older version, never has it.
+        #expect(try tell(3, revision: 22) { $0.allowsRecording = nil } == nil)
+        let second = try tell(4, revision: 23) {
+            $0.isMuted = false
+            $0.isRecording = false
+            $0.name = name("Guest 1 (2)")
+        }
+        #expect(second == MemberUpdate(isMuted: true, isRecording: true))
     }
 }

@@ -33,6 +33,48 @@ import Testing
         #expect(!member.isMuted && member.name == name("Guest 1"))
     }
 
+    @Test func `a member that asks again keeps its recording and its answer only if it sends them again`() {
+        var test = TestHost()
+        test.admit(1)
+        test.admit(2)
+        _ = test.ask(.update(MemberUpdate(isRecording: true, allowsRecording: true)), caller(1))
+        var ask = request(1)
+        (ask.recording, ask.allowsRecording) = (true, true)
+        let before = test.host.roster
+        #expect(test.ask(.ask(ask), caller(1))?.admission?.roster == before && test.host.roster == before)
+        // A new process has not answered, nor has an older version.
+        let (id, actions) = test.send(.ask(request(1)), caller(1))
+        let member = test.host.roster.members[1]
+        #expect(!member.isRecording && member.allowsRecording == nil)
+        #expect(actions.reply(to: id)?.admission?.roster == test.host.roster)
+        #expect(actions.news == [.changed([.recording(member, false), .recordingConsent(member, false)])])
+    }
+
+    @Test func `a member that was away keeps its recording and its answer`() {
+        var test = TestHost()
+        test.admit(1)
+        test.admit(2)
+        _ = test.ask(.update(MemberUpdate(isRecording: true, allowsRecording: false)), caller(1))
+        _ = test.wait(20, keeping: [2])
+        let away = test.host.roster.members[1]
+        #expect(away.isAway && away.isRecording && away.allowsRecording == false)
+        _ = test.ask(.update(MemberUpdate()), caller(1))
+        let back = test.host.roster.members[1]
+        #expect(!back.isAway && back.isRecording && back.allowsRecording == false)
+    }
+
+    @Test func `a new room's host has its state from the start`() {
+        var configuration = RoomHost.Configuration(name: name("Hanna"), addresses: [address(100)])
+        configuration.isMuted = true
+        configuration.isRecording = true
+        configuration.allowsRecording = false
+        let host = RoomHost(
+            room: TestHost().host.roster.room, name: name("Studio"), key: TestKey(0).fingerprint,
+            secret: [UInt8](repeating: 7, count: 32), configuration: configuration)
+        #expect(host.member.isMuted && host.member.isRecording && host.member.allowsRecording == false)
+        #expect(host.roster.revision == 1)
+    }
+
     @Test func `a member that is away and asks again is present immediately`() {
         var test = TestHost()
         test.admit(1)

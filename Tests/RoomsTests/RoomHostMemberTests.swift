@@ -34,6 +34,51 @@ import Testing
         #expect(renamed.news == [.changed([.renamed(own, was: name("Hanna")), .muted(own, true)])])
     }
 
+    @Test func `a member's recording and consent are sent to all, and so are the host's`() {
+        var test = TestHost()
+        test.admit(1)
+        test.admit(2)
+        let (stream, _) = test.listen(2)
+        let before = test.host.roster
+        let (id, recording) = test.send(.update(MemberUpdate(isRecording: true)), caller(1))
+        #expect(recording.events(on: stream) == [.roster(test.host.roster)])
+        #expect(recording.news == [.changed([.recording(test.host.roster.members[1], true)])])
+        let status = MemberStatus(epoch: .first, revision: before.revision + 1)
+        #expect(recording.reply(to: id) == .status(status) && test.host.roster.revision == status.revision)
+        #expect(test.send(.update(MemberUpdate(isRecording: true)), caller(1)).1.events(on: stream) == [])
+        // Only the sender has changed, and only what it sent.
+        var expected = before
+        expected.members[1].isRecording = true
+        expected.revision += 1
+        #expect(test.host.roster == expected)
+        _ = test.ask(.update(MemberUpdate(allowsRecording: false)), caller(2))
+        expected.members[2].allowsRecording = false
+        expected.revision += 1
+        #expect(test.host.roster == expected)
+        let own = test.host.update(MemberUpdate(isRecording: true, allowsRecording: true), at: test.now)
+        #expect(own.events(on: stream) == [.roster(test.host.roster)])
+        let host = test.host.member
+        #expect(host.isRecording && host.allowsRecording == true)
+        #expect(own.news == [.changed([.recording(host, true), .recordingConsent(host, true)])])
+        let ended = test.host.update(MemberUpdate(isRecording: false), at: test.now)
+        #expect(ended.news == [.changed([.recording(test.host.member, false)])])
+        #expect(test.host.member.allowsRecording == true)
+    }
+
+    @Test func `a browser may record and answer as any member`() throws {
+        var test = TestHost()
+        var ask = request(9)
+        ask.allowsRecording = true
+        let reply = test.ask(.ask(ask), RequestOrigin(address: address(9)))
+        let admission = try #require(reply?.admission)
+        #expect(test.host.roster.members[1].key == nil && test.host.roster.members[1].allowsRecording == true)
+        let browser = RequestOrigin(address: address(9), token: admission.token)
+        let update = MemberUpdate(isRecording: true, allowsRecording: false)
+        #expect(test.ask(.update(update), browser)?.error == nil)
+        let member = test.host.roster.members[1]
+        #expect(member.isRecording && member.allowsRecording == false)
+    }
+
     @Test func `every request of a caller that was not admitted is refused`() {
         var test = TestHost(policy: .ask)
         let offer = SignedDescription(offer: OfferID(from: .first, number: 1), sdp: "")

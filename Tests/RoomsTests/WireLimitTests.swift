@@ -232,17 +232,45 @@ import Testing
         new.host = MemberID(3)!
         new.members[0].name = name("Other")
         new.members[0].isMuted = true
+        new.members[0].isRecording = true
+        new.members[0].allowsRecording = true
         new.members[0].isAway = true
         new.members[1].port = 2
         let first = new.members[0]
         #expect(
             new.changes(since: old) == [
-                .left(old.members[1]), .renamed(first, was: name("Member 1")), .muted(first, true), .away(first, true),
+                .left(old.members[1]), .renamed(first, was: name("Member 1")), .muted(first, true),
+                .recording(first, true), .recordingConsent(first, true), .away(first, true),
                 .moved(new.members[1]), .joined(new.members[2]), .host(new.members[1]),
             ])
         var moved = old
         moved.members[2].addresses = []
         #expect(moved.changes(since: old) == [.moved(moved.members[2])])
+    }
+
+    @Test func `the end of a recording is reported, and a member without an answer allows no recording`() {
+        /// Returns a roster whose second member records and has given this answer.
+        func answered(_ answer: Bool?) -> Roster {
+            var roster = roster(native: 2)
+            roster.members[1].isRecording = true
+            roster.members[1].allowsRecording = answer
+            return roster
+        }
+        for answer: Bool? in [nil, false, true] {
+            let old = answered(answer)
+            #expect(answered(answer).changes(since: old) == [])
+            for later in [false, true] where later != answer {
+                let new = answered(later)
+                #expect(new.changes(since: old) == [.recordingConsent(new.members[1], later)])
+            }
+            let unanswered = answered(nil)
+            let change = RosterChange.recordingConsent(unanswered.members[1], false)
+            #expect(unanswered.changes(since: old) == (answer == nil ? [] : [change]))
+        }
+        let old = answered(true)
+        var ended = old
+        ended.members[1].isRecording = false
+        #expect(ended.changes(since: old) == [.recording(ended.members[1], false)])
     }
 
     @Test func `a successor is native and not the host, and the later of two members sends the offer`() {

@@ -33,10 +33,14 @@ import Testing
         var ask = request(1)
         ask.purpose = try Purpose("to sing")
         ask.pinProof = Base64([1, 2, 3])
+        var recorder = request(2)
+        (recorder.recording, recorder.allowsRecording) = (true, false)
         let plain: [RoomRequest] = [
-            .describe, .ask(ask), .leave, .events(after: nil), .events(after: EventID("3-17")),
+            .describe, .ask(ask), .ask(recorder), .leave, .events(after: nil), .events(after: EventID("3-17")),
             .update(MemberUpdate()),
             .update(MemberUpdate(name: name("Zoë"), isMuted: true, addresses: [address(4), .loopbackV6])),
+            .update(MemberUpdate(isRecording: true, allowsRecording: false)),
+            .update(MemberUpdate(isRecording: false, allowsRecording: true)),
             .answer(offer), .end(offer.offer, with: MemberID(2)!),
         ]
         for request in plain { #expect(try sent(request) == request) }
@@ -151,6 +155,52 @@ import Testing
         #expect(throws: RoomError.malformed("it is not JSON")) { try read("{") }
         #expect(throws: RoomError.malformed("it is not JSON")) { try read(String(repeating: "[", count: 60_000)) }
         #expect(throws: RoomError.tooLarge(limit: 65_536)) { try read(String(repeating: " ", count: 65_537)) }
+    }
+
+    @Test func `the fields of recording are written only if set, and may be missing, null or unknown`() throws {
+        func text(_ value: some Encodable) -> String { String(decoding: WireJSON.encoded(value), as: UTF8.self) }
+        func read(_ text: String) throws -> Member { try WireJSON.decoded(Member.self, from: Array(text.utf8)) }
+        let old = #"{"addresses":["10.0.0.1"],"away":false,"id":1,"muted":false,"name":"Anna","port":1}"#
+        var member = Member(id: .first, name: name("Anna"), key: nil, addresses: [address(1)], port: 1)
+        #expect(text(member) == old)
+        #expect(try read(old) == member)
+        #expect(!member.isRecording && member.allowsRecording == nil)
+        let null = old.replacing(#""away""#, with: #""recording":null,"allowsRecording":null,"away""#)
+        #expect(try read(null) == member)
+        let newer = old.replacing(#""away""#, with: #""recordsVideo":[{}],"away""#)
+        #expect(try read(newer) == member)
+        let wrong = old.replacing(#""away""#, with: #""allowsRecording":"yes","away""#)
+        #expect(throws: RoomError.malformed("'allowsRecording' is of another type than it should be")) {
+            try read(wrong)
+        }
+        member.isRecording = true
+        member.allowsRecording = false
+        let new = old.replacing(#""away""#, with: #""allowsRecording":false,"away""#)
+            .replacing(#""port":1"#, with: #""port":1,"recording":true"#)
+        #expect(text(member) == new)
+        #expect(try read(new) == member)
+        #expect(text(MemberUpdate()) == "{}")
+        #expect(text(MemberUpdate(isRecording: false)) == #"{"recording":false}"#)
+        #expect(text(MemberUpdate(allowsRecording: true)) == #"{"allowsRecording":true}"#)
+        let ask = JoinRequestBody(name: name("Anna"), addresses: [], port: 0)
+        #expect(text(ask) == #"{"addresses":[],"muted":false,"name":"Anna","port":0,"version":1}"#)
+        let recorder = JoinRequestBody(
+            name: name("Anna"), addresses: [], port: 0, isRecording: true, allowsRecording: true)
+        let sent = text(ask).replacing(#""muted""#, with: #""allowsRecording":true,"muted""#)
+            .replacing(#""version""#, with: #""recording":true,"version""#)
+        #expect(text(recorder) == sent)
+    }
+
+    @Test func `a roster without the fields of recording is read, and so is one with unknown fields`() throws {
+        let roster = roster()
+        let old = String(decoding: WireJSON.encoded(roster), as: UTF8.self)
+        #expect(!old.lowercased().contains("recording"))
+        let newer = old.replacing(#""muted""#, with: #""recordsVideo":true,"muted""#)
+            .replacing(#""epoch""#, with: #""mood":{"of":[1]},"epoch""#)
+        #expect(newer != old)
+        for text in [old, newer] {
+            #expect(try WireJSON.decoded(Roster.self, from: Array(text.utf8)) == roster, "\(text)")
+        }
     }
 
     @Test(arguments: [

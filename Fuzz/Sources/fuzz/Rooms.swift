@@ -140,7 +140,8 @@ func roomSeeds() -> (rooms: [[UInt8]], events: [[UInt8]]) {
     func lines(_ request: RoomRequest) -> [UInt8] {
         Array("\(request.method)\n\(request.path)\n".utf8) + request.parts.body
     }
-    let member = Member(id: .first, name: name, key: key, addresses: [.loopback], port: 1)
+    let member = Member(
+        id: .first, name: name, key: key, addresses: [.loopback], port: 1, isRecording: true, allowsRecording: true)
     var random = Counter()
     let roster = Roster(
         room: RoomID(using: &random), name: name, epoch: .first, revision: 1, host: .first, members: [member])
@@ -150,7 +151,8 @@ func roomSeeds() -> (rooms: [[UInt8]], events: [[UInt8]]) {
         ServerSentEvent(id: "1-1", name: event.name, data: event.data).bytes
     }
     let requests: [RoomRequest] = [
-        ask, .update(MemberUpdate(name: name, isMuted: true, addresses: [.loopback])), .offer(offer, to: .first),
+        ask, .update(MemberUpdate(name: name, isMuted: true, addresses: [.loopback])),
+        .update(MemberUpdate(isRecording: true, allowsRecording: false)), .offer(offer, to: .first),
         .answer(offer), .end(offer.offer, with: .first), .events(after: nil), .leave,
     ]
     let admission = RoomReply.admitted(Admission(member: .first, token: "a", roster: roster)).parts.body

@@ -177,6 +177,29 @@ import Testing
         await host.session.close()
     }
 
+    @Test func `recording and consent reach all participants, and stay set in the next room`() async throws {
+        let (host, guest) = (try await Peer("Hanna"), try await Peer("Gustav"))
+        await host.session.update(allowsRecording: true)
+        try await host.host()
+        #expect(await host.session.roster?.members.first?.allowsRecording == true)
+        try await guest.enter(host)
+        await guest.session.update(isRecording: true, allowsRecording: false)
+        func isShown() async -> Bool {
+            await host.session.roster?.members.last.map { $0.isRecording && $0.allowsRecording == false } == true
+        }
+        #expect(await happens(isShown))
+        await host.session.update(isRecording: true)
+        #expect(await happens { await guest.session.roster?.members.first?.isRecording == true })
+        #expect(await guest.session.roster?.members.first?.allowsRecording == true)
+        await guest.session.leave()
+        #expect(await happens { await host.session.roster?.members.count == 1 })
+        try await guest.session.join(host.endpoint)
+        #expect(await happens { await host.session.roster?.members.count == 2 })
+        #expect(await isShown())
+        await guest.session.close()
+        await host.session.close()
+    }
+
     @Test func `a port in use is reported, and a guest may use any other port`() async throws {
         let host = try await Peer("Hanna")
         await #expect(throws: NearbyError.self) { _ = try await Peer("Hugo", port: host.session.port) }

@@ -46,6 +46,12 @@ final class Peer {
     var roster: Roster? { host?.isClosed == false ? host?.roster : guest?.roster }
     var isHost: Bool { isRunning && host?.isClosed == false }
 
+    /// True if the roster has the state that the guest last set; true for a host, whose state is in its roster only.
+    var hasOwnState: Bool {
+        guard !isHost, let guest, let id = guest.memberID, let entry = guest.roster?[id] else { return true }
+        return guest.configuration.correction(of: entry) == MemberUpdate()
+    }
+
     var secret: [UInt8] { (0..<32).map { _ in UInt8.random(in: 0...255, using: &network.random) } }
 
     var hostConfiguration: RoomHost.Configuration {
@@ -80,7 +86,8 @@ final class Peer {
     }
 
     func mute() {
-        let update = MemberUpdate(isMuted: network.random.below(2) == 0)
+        let isMuted = network.random.below(2) == 0
+        let update = MemberUpdate(isMuted: isMuted, isRecording: !isMuted, allowsRecording: isMuted)
         if isHost {
             performHost { $0.update(update, at: network.now) }
         } else {

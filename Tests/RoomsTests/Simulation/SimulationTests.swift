@@ -76,6 +76,8 @@ import Testing
         network.run(15)
         #expect(
             isAtRest(network) && network.faults.isEmpty, "seed \(seed): \(network.faults.prefix(3))\n\(state(network))")
+        // The mute, recording and consent of each survived all changes of the host.
+        for peer in members(network) { #expect(peer.hasOwnState, "seed \(seed): peer \(peer.index)") }
     }
 
     @Test(arguments: 0..<UInt64(20))
