@@ -24,6 +24,9 @@ struct CallOptions: ParsableArguments {
     @OptionGroup(title: "Simulated device")
     var simulatedSpeaker: SimulatedSpeakerOptions
 
+    @OptionGroup(title: "Recording")
+    var recording: RecordingOptions
+
     @OptionGroup var existing: OverwriteOptions
 
     @Option(

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioDevices
+import EarshotLiveCall
 import EarshotPlayout
 import EarshotRooms
 
 /// A setting of the configuration file. Its raw value is the option's long name.
 enum ConfigurationKey: String, CaseIterable {
     case name, device, microphone, speaker, dial, accept
+    case allowRecording = "allow-recording"
 
     /// The allowed values as text.
     var values: String {
@@ -16,6 +18,7 @@ enum ConfigurationKey: String, CaseIterable {
         case .microphone, .speaker: "a device's name, or a part of it"
         case .dial: "sing, talk, listen or a number from 0 to 1"
         case .accept: AdmissionPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+        case .allowRecording: RecordingConsent.allCases.map(\.rawValue).joined(separator: ", ")
         }
     }
 
@@ -28,6 +31,7 @@ enum ConfigurationKey: String, CaseIterable {
             case .microphone, .speaker: !value.isEmpty && value.utf8.count <= 1_024
             case .dial: LatencyProfile(argument: value) != nil
             case .accept: AdmissionPolicy(rawValue: value) != nil
+            case .allowRecording: RecordingConsent(rawValue: value) != nil
             }
         return isAccepted ? nil : "cannot be '\(TerminalText.sanitized(value))'; use \(values)"
     }

@@ -18,7 +18,7 @@ struct GuestCall {
     /// - Parameters:
     ///   - address: the local address to listen on; nil for all.
     ///   - port: the port of signalling and sound; nil for the default port. If the port is in use, another port is taken.
-    ///   - isSilent: true to send nothing, to print nothing about sound, and to admit known guests only.
+    ///   - isSilent: true to send nothing, to print nothing about sound, to admit known guests only, and to let nobody record.
     init(
         _ entrance: JoinOptions, to room: String?, as own: RoomOptions, port: UInt16?, address: IPAddress? = nil,
         _ options: CallOptions, keys: KeyboardInput?, isSilent: Bool = false
@@ -34,10 +34,11 @@ struct GuestCall {
             session.address = address
             session.isMuted = isSilent
             session.media = media
-            var configuration = options.configuration
-            configuration.admission = keys == nil || isSilent ? .known : .ask
+            let canAsk = keys != nil && !isSilent
+            var configuration = options.configuration(canAsk: canAsk)
+            configuration.admission = canAsk ? .ask : .known
             configuration.isMuted = isSilent
-            if isSilent { configuration.voiceProcessing = .off }
+            if isSilent { (configuration.voiceProcessing, configuration.recordingConsent) = (.off, .no) }
             call = try LiveCall(configuration, room: try NearbySession.opened(session), sound: (media, card))
         } catch {
             card.close()
@@ -56,24 +57,34 @@ struct GuestCall {
 }
 
 extension CallOptions {
-    /// The configuration of a call with these options.
-    var configuration: LiveCall.Configuration {
+    /// Returns the configuration of a call with these options.
+    /// - Parameter canAsk: true if the user can answer questions on a terminal.
+    func configuration(canAsk: Bool) -> LiveCall.Configuration {
         var configuration = LiveCall.Configuration()
         configuration.duration = duration
         configuration.voiceProcessing = voice.voiceProcessing
         configuration.receivedFilesFolder = receive
+        recording.apply(to: &configuration, canAsk: canAsk)
         return configuration
     }
 
-    /// Throws if received files cannot be stored in the folder.
-    static func checkFolder(_ folder: String?) throws(Failure) {
+    /// Throws if received files or recordings cannot be stored in their folders. The folder of a recording may be missing.
+    func checkFolders() throws(Failure) {
+        try Self.checkFolder(receive)
+        try Self.checkFolder(recording.folder, option: "--record", mayBeMissing: true)
+    }
+
+    /// Throws if files cannot be stored in the folder.
+    static func checkFolder(_ folder: String?, option: String = "--receive", mayBeMissing: Bool = false) throws(Failure)
+    {
         guard let folder else { return }
         func failure(_ words: String) -> Failure {
-            Failure("--receive \(folder): \(words)", status: Failure.cannotCreate)
+            Failure("\(option) \(folder): \(words)", status: Failure.cannotCreate)
         }
         var status = stat()
         guard stat(folder, &status) == 0 else {
             let isMissing = errno == ENOENT
+            if isMissing, mayBeMissing { return }
             throw failure(isMissing ? "no such folder. Create it first." : String(cString: strerror(errno)))
         }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw failure("not a folder. Use an existing folder.") }

@@ -18,6 +18,7 @@ struct HostCommand: ExampledCommand {
     static let examples = [
         CommandExample("Open a room and confirm each guest", "earshot host 'Blue Room'"),
         CommandExample("Sing with known guests over JACK", "earshot host --accept known --device jack --dial sing"),
+        CommandExample("Record the call as FLAC files", "earshot host 'Blue Room' --record Take1 --record-format flac"),
     ]
 
     @Argument(help: "The room's name, up to 63 bytes. [default: NAME's room]")
@@ -55,12 +56,13 @@ struct HostCommand: ExampledCommand {
         if let address, IPAddress(address) == nil {
             throw ValidationError("--address must be an IP address of this machine")
         }
+        try call.recording.checkRoom(room)
     }
 
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
-            try CallOptions.checkFolder(call.receive)
+            try call.checkFolders()
             let keys = Terminal.isInteractive ? KeyboardInput() : nil
             let pin = try own.readPIN(keys)
             let card = try SoundCard(call)
@@ -93,7 +95,7 @@ struct HostCommand: ExampledCommand {
         session.port = port
         session.address = address.flatMap { IPAddress($0) }
         session.media = media
-        var configuration = call.configuration
+        var configuration = call.configuration(canAsk: keys != nil)
         configuration.admission = accept ?? (keys == nil ? .known : .ask)
         configuration.staysAlone = true
         return try LiveCall(configuration, room: try NearbySession.opened(session), sound: (media, card))

@@ -16,8 +16,7 @@ struct JoinCommand: ExampledCommand {
 
     static let examples = [
         CommandExample("Choose from the rooms on this network", "earshot join"),
-        CommandExample(
-            "Join by address and record nothing but the report", "earshot join 192.168.1.20 --json > call.json"),
+        CommandExample("Join by address and keep the report", "earshot join 192.168.1.20 --json > call.json"),
     ]
 
     @Argument(
@@ -52,6 +51,7 @@ struct JoinCommand: ExampledCommand {
         if let address, IPAddress(address) == nil {
             throw ValidationError("--address must be an IP address of this machine")
         }
+        try call.recording.checkRoom(room)
         if list, room != nil { throw ValidationError("--list lists all rooms on this network. Omit the room.") }
     }
 
@@ -59,7 +59,7 @@ struct JoinCommand: ExampledCommand {
         try Failure.reporting {
             Interrupt.watch()
             if list { return try showList() }
-            try CallOptions.checkFolder(call.receive)
+            try call.checkFolders()
             let keys = Terminal.isInteractive ? KeyboardInput() : nil
             let guest = try GuestCall(
                 entrance, to: room, as: own, port: port, address: address.flatMap { IPAddress($0) }, call, keys: keys)
