@@ -23,38 +23,45 @@ struct RoomKeyBindings {
 
     static func hint(isHost: Bool) -> String {
         isHost
-            ? "Keys: y admit, n decline, b block, r remove, m mute, s status, ? help, q leave"
-            : "Keys: m mute, s status, ? help, q leave"
+            ? "Keys: y admit, n decline, x remove, r record, m mute, s status, ? help, q leave"
+            : "Keys: r record, m mute, s status, ? help, q leave"
     }
 
     static func help(isHost: Bool) -> String {
         let own = """
-            m  mute or unmute                 s  status
-            q  leave                          ?  this help
-            Ctrl-C  leave; twice: at once
+            m  mute or unmute                 r  start or end a recording
+            s  status                         ?  this help
+            q  leave                          Ctrl-C  leave; twice: at once
+            y, n  allow a participant to record your voice, or decline
             """
         guard isHost else { return own }
         return """
             y  admit the guest who asks       n  decline
             b  block the guest who asks, or a participant by number
-            r  remove a participant by number
+            x  remove a participant by number
             1 to 9  choose one of several guests who ask
 
             """ + own
     }
 
-    /// Handles a key. Join requests and participants are numbered from 1 in the snapshot's order.
+    /// Handles a key. Join requests and participants are numbered from 1 in the snapshot's order. Join requests are answered
+    /// before requests to record the user's voice.
     mutating func take(_ key: Key, _ snapshot: LiveCallSnapshot) -> Action? {
         let (questions, others) = (snapshot.joinRequests.map(\.id), snapshot.participants)
         let previousMode = mode
         mode = .idle
         switch key {
         case .character("m"), .character("M"), .character(" "): return .perform(.setMuted(!snapshot.isMuted))
+        case .character("r"), .character("R"):
+            return .perform(snapshot.recording == nil ? .startRecording(folder: nil) : .stopRecording)
         case .character("q"), .character("Q"): return .quit
         case .character("?"), .character("h"): return .help
         case .character("s"), .character("S"): return .status
         case .escape: return previousMode == .idle ? nil : .say("Cancelled.")
         default: break
+        }
+        if questions.isEmpty, snapshot.isRecordingConsentRequested, let isAllowed = Self.answer(key) {
+            return .perform(.allowRecording(isAllowed))
         }
         guard snapshot.isHost else { return nil }
         switch key {
@@ -63,11 +70,20 @@ struct RoomKeyBindings {
         case .character("b"), .character("B"):
             return questions.isEmpty
                 ? begin(.blocking, "Block", others) : answer(questions, previousMode) { .blockRequest($0) }
-        case .character("r"), .character("R"): return begin(.removing, "Remove", others)
+        case .character("x"), .character("X"): return begin(.removing, "Remove", others)
         case .character(let digit):
             guard digit.isASCII, let number = digit.wholeNumberValue else { return nil }
             return pick(number, questions, others, previousMode)
         default: return nil
+        }
+    }
+
+    /// Returns true for yes, false for no, and nil for any other key.
+    private static func answer(_ key: Key) -> Bool? {
+        switch key {
+        case .character("y"), .character("Y"): true
+        case .character("n"), .character("N"): false
+        default: nil
         }
     }
 

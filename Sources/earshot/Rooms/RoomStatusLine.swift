@@ -12,6 +12,7 @@ struct RoomStatusLine {
         var isSpeaking = false
         var isMuted = false
         var isAway = false
+        var isRecording = false
         /// The estimated seconds from the participant's microphone to the local loudspeaker.
         var delay: Double?
         /// The number of lost packets.
@@ -29,6 +30,8 @@ struct RoomStatusLine {
     /// The peak of the local microphone, 1 being full scale.
     var peak: Float = 0
     var isMuted = false
+    /// True if the local participant records.
+    var isRecording = false
     var others: [Other] = []
     /// The number of guests who ask to be admitted.
     var questionCount = 0
@@ -74,8 +77,13 @@ struct RoomStatusLine {
         if others.isEmpty { all.append("Waiting for guests.") }
         if questionCount > 0 { all.append("Requests: \(questionCount).") }
         if isMuted { all.append("You are muted.") }
+        if isRecording { all.append("You are recording.") }
+        all += others.filter(\.isRecording).map { "\(TerminalText.sanitized($0.name)) is recording." }
         return all.joined(separator: " ")
     }
+
+    /// True if any participant records.
+    private var isRecorded: Bool { isRecording || others.contains(where: \.isRecording) }
 
     private func line(_ detail: Detail) -> String {
         var parts: [String] = []
@@ -83,6 +91,7 @@ struct RoomStatusLine {
             parts.append(
                 duration.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed))
         }
+        if isRecorded { parts.append("rec") }
         if detail.hasMeters {
             parts.append("me \(isMuted ? "[  muted   ]" : StatusLine.meter(peak))")
         } else if isMuted {
@@ -114,11 +123,13 @@ struct RoomStatusLine {
         return text
     }
 
-    /// Returns the line with the names of talking participants in green and the mark of a muted microphone in yellow. Without
-    /// colour, returns it unchanged.
+    /// Returns the line with the names of talking participants in green, the mark of a muted microphone in yellow and the mark of
+    /// a recording in red. Without colour, returns it unchanged.
     private func coloured(_ line: String, _ hasColour: Bool) -> String {
         guard hasColour else { return line }
         var line = line
+        // The mark stands before all names.
+        if isRecorded { line = line.replacing("rec", with: "\u{1B}[31mrec\u{1B}[0m", maxReplacements: 1) }
         if isMuted {
             line = line.replacing("[  muted   ]", with: "\u{1B}[33m[  muted   ]\u{1B}[0m", maxReplacements: 1)
         }
