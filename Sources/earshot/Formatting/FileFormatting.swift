@@ -14,6 +14,12 @@ enum FileFormatting {
             ? "\(minutes):\(tail)" : "\(minutes / 60):\(String(format: "%02d", minutes % 60)):\(tail)"
     }
 
+    /// Returns a time in whole seconds, such as `3:07`, with hours if there are any.
+    static func clock(_ seconds: Double) -> String {
+        guard seconds.isFinite, seconds >= 0, seconds < 1e12 else { return "?" }
+        return String(time(seconds.rounded()).dropLast(4))
+    }
+
     static func format(rate: Double, channels: Int) -> String {
         let words = channels == 1 ? "mono" : channels == 2 ? "stereo" : "\(channels) channels"
         return "\(kilohertz(rate)), \(words)"

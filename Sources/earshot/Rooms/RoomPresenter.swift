@@ -31,6 +31,8 @@ final class RoomPresenter {
     private let staysAlone: Bool
     private var lastEventNumber: UInt64 = 0
     private var hadVoiceProcessing = false
+    /// The last completed recording of the local participant; nil before.
+    private(set) var recording: CallRecordingResult?
     /// The verbs for the departure of participants whom the local user removed or blocked.
     private var dismissalVerbs: [MemberID: String] = [:]
 
@@ -68,11 +70,13 @@ final class RoomPresenter {
         }
     }
 
-    /// Notes that the local user removes or blocks a participant. The text about the participant's departure will say so.
+    /// Handles a command that the user gave by a key. The text about the departure of a removed or blocked participant will say
+    /// so. An answer about recordings is confirmed.
     func note(_ command: LiveCallCommand) {
         switch command {
         case .remove(let id): dismissalVerbs[id] = "Removed"
         case .block(let id): dismissalVerbs[id] = "Blocked"
+        case .allowRecording(let isAllowed): Terminal.say(RecordingSentences.answered(isAllowed: isAllowed))
         default: break
         }
     }
@@ -109,6 +113,9 @@ final class RoomPresenter {
         case .soundStarted, .device, .microphone, .voiceProcessing, .muted: presentSound(event)
         case .callBegan, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
             if hasSound { presentMedia(event) }
+        case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
+            .recordingConsent:
+            presentRecording(event)
         case .messageReceived, .messagesLost, .streamRefused, .transfer: presentTransfer(event)
         }
     }
@@ -117,13 +124,19 @@ final class RoomPresenter {
 
     private func presentRoom() {
         guard let own = snapshot.localParticipant, let room = snapshot.room else { return }
-        let names = snapshot.participants.map { $0.isHost ? "\($0.name) (host)" : $0.name.text }
+        let names = snapshot.participants.map { participant in
+            let roles = [participant.isHost ? "host" : nil, participant.isRecording ? "recording" : nil]
+                .compactMap { $0 }
+            return roles.isEmpty ? participant.name.text : "\(participant.name) (\(roles.joined(separator: ", ")))"
+        }
         Terminal.say("Joined '\(room.name)' as \(own.name), with \(names.joined(separator: ", ")).")
     }
 
     private func presentRoomEvent(_ event: LiveCallEvent.Kind) {
         switch event {
-        case .participantJoined(let participant): Terminal.say("\(participant.name) joined.")
+        case .participantJoined(let participant):
+            Terminal.say("\(participant.name) joined.")
+            if snapshot.recording != nil { presentSilence(of: [participant]) }
         case .participantLeft(let participant, let isLost):
             Terminal.say(departure(of: participant, isLost: isLost))
         case .participantRenamed(let participant, let old): Terminal.say("\(old) is now called \(participant.name).")
@@ -248,6 +261,58 @@ final class RoomPresenter {
             }
         default: break
         }
+    }
+
+    // MARK: Recordings
+
+    private func presentRecording(_ event: LiveCallEvent.Kind) {
+        switch event {
+        case .recordingStarted(let folder):
+            let others = snapshot.participants
+            Terminal.say(
+                RecordingSentences.started(folder, seenBy: others.map(\.name.text), hasKeys: answers == .keys))
+            presentSilence(of: others)
+        case .recordingEnded(let result):
+            recording = result
+            Terminal.say(RecordingSentences.ended(result))
+        case .recordingFailed(let error): Terminal.warn(error.text)
+        case .participantRecording(let participant):
+            let name = participant.name.text
+            Terminal.say(
+                participant.isRecording
+                    ? RecordingSentences.began(name, isAllowed: isOwnVoiceAllowed, isAsked: isAskedAboutRecordings)
+                    : RecordingSentences.stopped(name))
+        case .recordingConsentRequested(let participants):
+            guard card != nil else { return }
+            let hasJoinRequests = !snapshot.joinRequests.isEmpty
+            Terminal.notice(
+                RecordingSentences.question(participants.map(\.name.text), hasJoinRequests: hasJoinRequests))
+        case .recordingConsent(let participant):
+            // The answer concerns a participant that records.
+            guard snapshot.recording != nil, participant.id != snapshot.localParticipant?.id else { return }
+            if participant.allowsRecording == true {
+                Terminal.say(RecordingSentences.allowed(participant.name.text))
+            } else {
+                presentSilence(of: [participant])
+            }
+        default: break
+        }
+    }
+
+    /// Prints which participants' voices are silent in the local recording.
+    private func presentSilence(of participants: [Participant]) {
+        let sentences = RecordingSentences.silent(
+            undecided: participants.filter { $0.allowsRecording == nil }.map(\.name.text),
+            declined: participants.filter { $0.allowsRecording == false }.map(\.name.text))
+        for sentence in sentences { Terminal.say(sentence) }
+    }
+
+    private var isAskedAboutRecordings: Bool { call.configuration.recordingConsent == .ask }
+
+    /// True if others may record the local voice; nil before the user's answer, or without a voice.
+    private var isOwnVoiceAllowed: Bool? {
+        guard card != nil else { return nil }
+        return snapshot.allowsRecording ?? (isAskedAboutRecordings ? nil : call.configuration.recordingConsent == .yes)
     }
 
     // MARK: Messages and files

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioFiles
+import EarshotLiveCall
+import Foundation
+
+extension CallRecordingError {
+    /// The sentences for the user: what happened, then what to do.
+    var text: String {
+        switch self {
+        case .folder(let path, let error):
+            // The error's description begins with the path, too.
+            let reason = error.description.trimmingPrefix("\(path): ")
+            return ErrorText.join("Cannot record to \(path): \(reason)", "Use another folder: --record FOLDER")
+        case .file(let error): return ErrorText.join("Recording: \(ErrorText.text(error))", "The call goes on.")
+        case .system(let code):
+            return ErrorText.join("Cannot record: \(String(cString: strerror(code)))", "To try again, press r.")
+        case .codec(let error): return ErrorText.join("Cannot record: \(ErrorText.text(error))", "The call goes on.")
+        }
+    }
+}
