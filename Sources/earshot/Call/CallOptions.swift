@@ -66,6 +66,14 @@ struct CallOptions: ParsableArguments {
     var drift: Double { simulated.drift }
     var cardScript: CardScript? { simulated.cardScript }
 
+    /// Returns the command that plays a file on the loudspeaker of the call.
+    func player(of path: String) throws -> PlayCommand {
+        var player = try PlayCommand.parse([path])
+        player.card.card = card.system.card
+        player.card.loudspeaker = card.loudspeaker
+        return player
+    }
+
     /// Returns the local capabilities and wishes for the offer or the answer.
     func preferences(deviceRate: Double, deviceBlock: Int) -> CallPreferences {
         var preferences = CallPreferences(

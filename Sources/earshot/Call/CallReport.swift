@@ -177,6 +177,18 @@ struct CallReport: Codable {
         var echoReductionDb: Double?
     }
 
+    /// A recording that the local participant made.
+    struct Recording: Codable, Equatable {
+        var folder: String
+        var seconds: Double
+        /// The path of the mix; nil if there is none.
+        var mix: String?
+        /// The paths of the voices' files; of a divided file, all parts.
+        var files: [String]
+        /// The seconds of silence in place of sound that is missing.
+        var gapSeconds: Double
+    }
+
     struct Callback: Codable {
         var calls: Int
         var p50Microseconds: Double
@@ -212,6 +224,8 @@ struct CallReport: Codable {
     var voice: Voice?
     var spoken: Tape?
     var heard: Tape?
+    /// The last recording of the call; nil for none.
+    var recording: Recording?
     /// All remote participants, in the order of their arrival.
     var peers: [Peer]
     var callback: Callback

@@ -27,7 +27,8 @@ final class PlayRunner {
     private var wantsEnd = false
     private var status = StatusLine(refresh: 0.1)
 
-    init(_ command: PlayCommand) throws {
+    /// - Parameter keys: the terminal's keys; nil to read them from a terminal if there is one.
+    init(_ command: PlayCommand, keys: KeyboardInput? = nil) throws {
         self.command = command
         sources = try PlaySources(command.files)
         // Files are checked before the sound system is opened, which is needless if no file can be played.
@@ -36,8 +37,9 @@ final class PlayRunner {
         for failure in failures { Terminal.error(failure.line) }
         if sources.entries.count == refusals.count, let failure = failures.first { throw ExitCodes.failed(failure) }
         seed = command.shuffle ? command.seed ?? UInt64.random(in: 0...0xFFFF_FFFF) : nil
-        keys = Terminal.isInteractive ? KeyboardInput() ?? KeyboardInput(open("/dev/tty", O_RDWR | O_CLOEXEC)) : nil
-        card = try PlayCard(command, hasKeys: keys != nil)
+        let terminal = { KeyboardInput() ?? KeyboardInput(open("/dev/tty", O_RDWR | O_CLOEXEC)) }
+        self.keys = keys ?? (Terminal.isInteractive ? terminal() : nil)
+        card = try PlayCard(command, hasKeys: self.keys != nil)
         player = card.player
         queue = PlayQueue(sources, command, seed: seed, player: player)
     }

@@ -9,14 +9,14 @@ import Foundation
 /// Members are for the command's thread only.
 final class RoomInput {
     let call: LiveCall
-    private let keys: KeyboardInput?
+    /// The terminal's keys; nil without a terminal.
+    let keys: KeyboardInput?
     private var bindings = RoomKeyBindings()
     /// Returns the sentences that the key `s` prints.
     var status: (() -> String)?
     /// Called after a command from the user's keys was executed.
     var didPerform: ((LiveCallCommand) -> Void)?
 
-    /// - Parameter keys: the terminal's keys; nil without a terminal.
     init(_ call: LiveCall, keys: KeyboardInput?) {
         self.call = call
         self.keys = keys

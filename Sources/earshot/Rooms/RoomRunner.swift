@@ -29,6 +29,10 @@ final class RoomRunner {
     func run() throws {
         input.status = { [unowned self] in statusLine(call.snapshot, elapsed: nil).sentences }
         input.didPerform = { [presenter] in presenter.note($0) }
+        if options.recording.record != nil {
+            // The only refusal is that the call has ended, which watch() reports.
+            try? call.perform(.startRecording(folder: options.recording.folder))
+        }
         let ending = watch()
         Terminal.live("")
         // The description precedes close(), because a stopped device has no real-time priority and no latency.
@@ -39,6 +43,22 @@ final class RoomRunner {
         let report = report(ending, call.snapshot.device ?? device)
         if options.json { try Terminal.output(report.json()) } else { Terminal.say(summary(report, ending)) }
         try ending.throwUnlessSuccessful()
+        if case .quit = ending { try offerMix() }
+    }
+
+    /// The seconds for which the mix of a recording is offered for playback.
+    private static let offerTime = 20.0
+
+    /// Plays the mix of the last recording, if the user asks for it by a key.
+    private func offerMix() throws {
+        guard !options.json, let keys = input.keys, let recording = presenter.recording, recording.seconds > 0,
+            let mix = recording.mixPath
+        else { return }
+        Terminal.say("p plays the mix, any other key ends.")
+        guard let key = keys.wait(seconds: Self.offerTime), [.character("p"), .character("P")].contains(key) else {
+            return
+        }
+        try PlayRunner(options.player(of: mix), keys: keys).run()
     }
 
     private func watch() -> EndReason {
@@ -77,7 +97,7 @@ final class RoomRunner {
         let levels = call.levels
         return RoomStatusLine(
             elapsed: elapsed, duration: options.duration, peak: levels.own.spokenPeak,
-            isMuted: snapshot.isMuted,
+            isMuted: snapshot.isMuted, isRecording: snapshot.recording != nil,
             others: snapshot.participants.map { Self.line($0, levels.participants[$0.id]) },
             questionCount: snapshot.joinRequests.count)
     }
@@ -86,7 +106,8 @@ final class RoomRunner {
         RoomStatusLine.Other(
             name: participant.name.text, peak: statistics?.level.peak,
             isSpeaking: statistics?.level.isSpeaking ?? false,
-            isMuted: participant.isMuted, isAway: participant.isAway, delay: statistics?.mouthToEar,
+            isMuted: participant.isMuted, isAway: participant.isAway, isRecording: participant.isRecording,
+            delay: statistics?.mouthToEar,
             lost: max(0, statistics?.media.rtp.packetsMissing ?? 0),
             glitches: statistics?.playout.glitches ?? 0, depth: statistics.flatMap(Self.depth),
             isConnected: participant.isConnected)
@@ -123,6 +144,7 @@ final class RoomRunner {
             peers: call.records.map { CallReport.Peer($0) },
             callback: CallReport.Callback(card.watchdog.snapshot), memoryAnonymousKiB: Self.anonymousMemory())
         report.voice = call.voice.map { CallReport.Voice($0, snapshot.voiceProcessing) }
+        report.recording = presenter.recording.map { CallReport.Recording($0) }
         report.microphoneCallback = card.inputWatchdog.map { CallReport.Callback($0.snapshot) }
         return report
     }

@@ -40,6 +40,16 @@ final class KeyboardInput {
         return parser.next()
     }
 
+    /// Returns the next key; nil if there is none within about `seconds`, or if a signal ends the program.
+    func wait(seconds: Double) -> Key? {
+        let interval = 0.1
+        for _ in 0..<Int(seconds / interval) {
+            if Interrupt.isRequested { return nil }
+            if let key = next(within: interval) { return key }
+        }
+        return nil
+    }
+
     private func hasInput(_ seconds: Double) -> Bool {
         var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         // The further bytes of a key's sequence come at once. If none come within 50 ms, the key was Escape.
