@@ -23,14 +23,17 @@ import Testing
     }
 
     @Test func `a setting is stored, shown and removed`() throws {
-        for (key, value) in [("name", "Ann \"x\" \\ é"), ("dial", "0.25"), ("accept", "known")] {
+        for (key, value) in [
+            ("name", "Ann \"x\" \\ é"), ("dial", "0.25"), ("accept", "known"), ("allow-recording", "yes"),
+        ] {
             #expect(try earshot(["config", "set", key, value]).wait() == .exit(0))
         }
         let shown = try earshot(["config", "--json"])
         #expect(shown.wait() == .exit(0))
         let document = try JSONSerialization.jsonObject(with: Data(shown.output.utf8)) as? [String: Any]
         let settings = document?["settings"] as? [String: String]
-        #expect(settings == ["name": "Ann \"x\" \\ é", "dial": "0.25", "accept": "known"])
+        #expect(
+            settings == ["name": "Ann \"x\" \\ é", "dial": "0.25", "accept": "known", "allow-recording": "yes"])
         #expect(try earshot(["config", "unset", "name"]).wait() == .exit(0))
         let rest = try earshot(["config"])
         #expect(rest.wait() == .exit(0))
@@ -47,7 +50,8 @@ import Testing
     }
 
     @Test func `a setting is the default for its option, and the option overrides it`() throws {
-        let path = try write("name = \"Ann\"\ndial = 0.5\ndevice = \"jack\"\nmicrophone = \"mic\"\n")
+        let path = try write(
+            "name = \"Ann\"\ndial = 0.5\ndevice = \"jack\"\nmicrophone = \"mic\"\nallow-recording = \"yes\"\n")
         let file = try ConfigurationFile(path: path)
         func join(_ options: String...) throws -> JoinCommand {
             var arguments = ArgumentList(["join"] + options)
@@ -56,6 +60,8 @@ import Testing
         }
         let settings = try join()
         #expect(settings.own.name == "Ann" && settings.call.card.device == .jack && settings.call.card.input == "mic")
+        #expect(settings.call.recording.allowRecording == .yes)
+        #expect(try join("--allow-recording", "no").call.recording.allowRecording == .no)
         let options = try join("-n", "Bob", "--device=simulated")
         #expect(options.own.name == "Bob" && options.call.card.device == .simulated && options.call.card.input == nil)
     }
@@ -83,8 +89,9 @@ import Testing
         #expect(try earshot(["effects", "--no-config"]).wait() == .exit(0))
     }
 
-    @Test(arguments: [("dial", "9"), ("name", ""), ("device", "x"), ("accept", "some"), ("speaker", "")])
-    func `an invalid value is rejected and the file stays unchanged`(key: String, value: String) throws {
+    @Test(arguments: [
+        ("dial", "9"), ("name", ""), ("device", "x"), ("accept", "some"), ("speaker", ""), ("allow-recording", "maybe"),
+    ]) func `an invalid value is rejected and the file stays unchanged`(key: String, value: String) throws {
         let path = try write("name = \"Ann\"\n")
         let program = try earshot(["config", "set", key, value])
         #expect(program.wait() == .exit(64))

@@ -148,6 +148,20 @@ import Testing
         #expect(line.sentences == "Waiting for guests.")
     }
 
+    @Test func `the status line marks a recording, and the status in sentences says who records`() {
+        var line = RoomStatusLine(elapsed: 12, others: [others[0]])
+        let plain = line.plain
+        line.isRecording = true
+        #expect(line.plain == plain.replacing(" 12 s  ", with: " 12 s  rec  "))
+        #expect(line.sentences == "Bob: delay 23 ms, 0 lost, 2 glitches. You are recording.")
+        line.isRecording = false
+        (line.others[0].name, line.others[0].isRecording) = ("rec\u{1B}", true)
+        #expect(line.plain.hasPrefix(" 12 s  rec  me "))
+        #expect(line.sentences.hasSuffix(". rec? is recording."))
+        #expect(line.text(width: 200, hasColour: true).hasPrefix(" 12 s  \u{1B}[31mrec\u{1B}[0m  me "))
+        #expect(line.text(width: 40, hasColour: false).hasPrefix(" 12 s  rec  "))
+    }
+
     @Test func `a narrow status line drops the buffer depth before names`() {
         let line = RoomStatusLine(peak: 0.1, others: [others[0]])
         #expect(line.text(width: 80, hasColour: false).contains("delay 23 ms (buffer 4 ms) glitches 2"))

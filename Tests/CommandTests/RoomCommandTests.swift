@@ -202,7 +202,7 @@ import Testing
         #expect(bob.says("Ann is muted"), "\(bob.errors)")
         terminal.type("m")
         #expect(bob.says("Ann is no longer muted"), "\(bob.errors)")
-        terminal.type("r")
+        terminal.type("x")
         #expect(host.says("Remove which participant? 1 Bob"), "\(host.errors)")
         terminal.type("1")
         #expect(bob.wait() == .exit(77) && theFailure(bob).contains("removed you"), "\(bob.errors)")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotAudioBase
 import EarshotMediaTransport
 import Testing
 
@@ -68,7 +69,7 @@ import Testing
     @Test func `removing and blocking require a number`() throws {
         let room = try Self.room(others: [(2, "Bob"), (5, "Cleo")])
         let cleo = room.participants[1].id
-        let commands: [(Character, LiveCallCommand)] = [("r", .remove(cleo)), ("b", .block(cleo))]
+        let commands: [(Character, LiveCallCommand)] = [("x", .remove(cleo)), ("b", .block(cleo))]
         for (key, command) in commands {
             var keys = RoomKeyBindings()
             guard case .say(let words)? = keys.take(.character(key), room) else {
@@ -86,7 +87,7 @@ import Testing
 
     @Test func `a guest cannot use the host's keys`() throws {
         let room = try Self.room(others: [(1, "Ann")], isHost: false)
-        for key in "ynbr1" {
+        for key in "ynbx1" {
             var keys = RoomKeyBindings()
             #expect(keys.take(.character(key), room) == nil)
         }
@@ -96,5 +97,45 @@ import Testing
         muted.isMuted = true
         #expect(keys.take(.character("m"), muted) == .perform(.setMuted(false)))
         #expect(keys.take(.character("q"), room) == .quit)
+    }
+
+    @Test(arguments: [true, false]) func `r starts a recording and ends it, for host and guest`(isHost: Bool) throws {
+        var room = try Self.room(others: [(1, "Ann")], isHost: isHost)
+        var keys = RoomKeyBindings()
+        #expect(keys.take(.character("r"), room) == .perform(.startRecording(folder: nil)))
+        room.recording = CallRecordingStatus(folder: "/takes", since: HostTime(nanoseconds: 1))
+        #expect(keys.take(.character("R"), room) == .perform(.stopRecording))
+    }
+
+    @Test(arguments: [true, false]) func `y and n answer who wants to record the user's voice`(isHost: Bool) throws {
+        var room = try Self.room(others: [(1, "Ann")], isHost: isHost)
+        room.participants[0].isRecording = true
+        room.isRecordingConsentRequested = true
+        for (key, isAllowed) in [("y", true), ("Y", true), ("n", false), ("N", false)] as [(Character, Bool)] {
+            var keys = RoomKeyBindings()
+            #expect(keys.take(.character(key), room) == .perform(.allowRecording(isAllowed)))
+        }
+    }
+
+    @Test func `join requests are answered before a request to record the user's voice`() throws {
+        var room = try Self.room(asking: [asks[0]], others: [(1, "Ann")])
+        room.isRecordingConsentRequested = true
+        var keys = RoomKeyBindings()
+        #expect(keys.take(.character("y"), room) == .perform(.admit(asks[0])))
+        #expect(keys.take(.character("n"), room) == .perform(.decline(asks[0])))
+        room.joinRequests = []
+        #expect(keys.take(.character("n"), room) == .perform(.allowRecording(false)))
+        room.isRecordingConsentRequested = false
+        #expect(keys.take(.character("n"), room) == .say("Nobody is asking to join."))
+    }
+
+    @Test(arguments: [true, false]) func `the hint fits 80 columns, and the help has every key`(isHost: Bool) {
+        #expect(RoomKeyBindings.hint(isHost: isHost).count < 80)
+        #expect(RoomKeyBindings.hint(isHost: isHost).contains("r record"))
+        let help = RoomKeyBindings.help(isHost: isHost)
+        for words in ["r  start or end a recording", "y, n  allow a participant to record your voice, or decline"] {
+            #expect(help.contains(words))
+        }
+        #expect(help.contains("x  remove a participant by number") == isHost)
     }
 }
