@@ -67,6 +67,8 @@ package final class CallRecording: Sendable {
         var cycles: MessageQueue<CallCycle>?
         var voices: [Voice] = []
         var expectedSampleTime: Int64?
+        /// The nominal host time of the frame `expectedSampleTime`.
+        var expectedHostTime: HostTime?
         /// The next cycle, which waits until the frames skipped before it are rendered.
         var pendingCycle: CallCycle?
     }
