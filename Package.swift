@@ -98,9 +98,8 @@ let allLayers = [
     Layer(
         name: "LiveCall",
         uses: [
-            "AudioBase", "AudioDevices", "AudioSession", "VoiceProcessing", "Playout", "MediaTransport", "Rooms",
-            "Nearby",
-            "Call",
+            "AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "AudioDevices", "AudioSession", "AudioQueues",
+            "VoiceProcessing", "Playout", "MediaTransport", "Rooms", "Nearby", "Call",
         ]),
     Layer(
         name: "Simulation",

@@ -74,8 +74,8 @@ public struct AudioRecorderFile: Sendable {
     }
 }
 
-/// A recorded file: whole, or in parts of equal length. Guarded by the recorder's lock.
-final class RecordedFile {
+/// A recorded file: whole, or in parts of equal length. For one thread at a time.
+package final class RecordedFile {
     let file: AudioRecorderFile
     private let format: AudioFormat
     private let partFrames: Int?
@@ -85,8 +85,10 @@ final class RecordedFile {
     private var existedBefore = false
     /// The number of frames in the current part, at the recorder's rate.
     private var partFrameCount = 0
-    private(set) var paths: [String] = []
-    private(set) var error: AudioFileError?
+    /// The paths of all parts.
+    package private(set) var paths: [String] = []
+    /// The error after which nothing was written; nil if there is none.
+    package private(set) var error: AudioFileError?
     private var writtenFrameCount = 0
 
     var progress: AudioRecorder.FileProgress {
@@ -95,7 +97,7 @@ final class RecordedFile {
 
     /// Creates the first part, so that an unusable path is known at once.
     /// - Parameter firstPart: the number of the first file of a divided recording.
-    init(
+    package init(
         _ file: AudioRecorderFile, format: AudioFormat, partFrames: Int?, firstPart: Int
     ) throws(AudioFileError) {
         self.file = file
@@ -122,7 +124,7 @@ final class RecordedFile {
     }
 
     /// Appends frames, in several parts if necessary. After an error frames are ignored.
-    func write(_ samples: Channels, frameCount: Int, offset: Int) {
+    package func write(_ samples: Channels, frameCount: Int, offset: Int) {
         guard error == nil else { return }
         do throws(AudioFileError) {
             var writtenCount = 0
@@ -143,7 +145,8 @@ final class RecordedFile {
         } catch { self.error = error }
     }
 
-    func close() {
+    /// Closes the last part.
+    package func close() {
         do throws(AudioFileError) {
             if error == nil { try writer?.close() }
         } catch { self.error = error }

@@ -42,7 +42,8 @@ package final class CallProcessor: Sendable {
         let value: UnsafeMutablePointer<State>
         let isMuted: UnsafeMutablePointer<Atomic<Bool>>
         let volume: UnsafeMutablePointer<Atomic<UInt32>>  // the bits of a Float
-        let retained: (AudioBuffer, AudioBuffer, AudioBuffer, CallVoice?, Wakeup)
+        let buffers: [AudioBuffer]
+        let retained: (CallVoice?, Wakeup)
     }
 
     /// - Parameter voice: the processing of the captured voice; nil for none.
@@ -75,7 +76,8 @@ package final class CallProcessor: Sendable {
                     voices: mixer.renderer, levels: heard.writer, cycles: cycles.writer, block: output.channels,
                     capacity: output.frameCapacity, insert: playbackInsert.renderer, volume: volume,
                     sampleRate: deviceRate)))
-        state = StatePointer(value: value, isMuted: isMuted, volume: volume, retained: (input, output, tapped, voice, wakeup))
+        state = StatePointer(
+            value: value, isMuted: isMuted, volume: volume, buffers: [input, output, tapped], retained: (voice, wakeup))
     }
 
     deinit {

@@ -50,7 +50,8 @@ package final class CallRecording: Sendable {
     private static let maximumVoices = 16
     /// The maximum seconds of a gap that are rendered; in a longer gap, as after a suspension, no packets arrived.
     private static let maximumRenderedGap = 60.0
-    private let depth: Double
+    /// The seconds by which the recording lags behind the earliest packet.
+    package let depth: Double
     private let block: AudioBuffer
     private let taps: (dry: CaptureTap, raw: CaptureTap)?
     private let localBlock: AudioBuffer
@@ -143,7 +144,7 @@ package final class CallRecording: Sendable {
     /// - Returns: the block's cycle; nil if all cycles were read or the recording has ended.
     package func read(
         until now: HostTime? = nil, tolerance: Double = CallRecording.deviceTolerance,
-        _ visit: (_ peer: PeerID, _ sound: ReadOnlyChannels) -> Void
+        _ visit: (_ peer: PeerID, _ sound: ReadOnlyChannels, _ frameCount: Int) -> Void
     ) -> CallCycle? {
         inside.withLock { inside in
             guard let cycle = Self.next(&inside, sampleRate) ?? missedCycle(&inside, now, tolerance) else { return nil }
@@ -153,7 +154,7 @@ package final class CallRecording: Sendable {
                 inside.voices[index].playout.renderer.pull(
                     block.channels, frameCount: cycle.frameCount, sampleTime: cycle.sampleTime,
                     hostTime: cycle.hostTime)
-                visit(inside.voices[index].peer, ReadOnlyChannels(block.channels))
+                visit(inside.voices[index].peer, ReadOnlyChannels(block.channels), cycle.frameCount)
                 if let framesLeft = inside.voices[index].framesLeft {
                     inside.voices[index].framesLeft = framesLeft - cycle.frameCount
                 }

@@ -18,6 +18,10 @@ extension LiveCall {
         public var interruptionTimeout = 30.0
         /// The mode of voice processing.
         public var voiceProcessing = VoiceProcessingMode.auto
+        /// The answer to other participants who want to record the local voice.
+        public var recordingConsent = RecordingConsent.ask
+        /// The files of recordings.
+        package var recording = CallRecordingSettings()
         /// The folder for received files; nil to decline them.
         public var receivedFilesFolder: String?
 

@@ -21,6 +21,7 @@ extension LiveCall {
         switch action {
         case .start: startSound()
         case .stop:
+            finishRecording()
             media?.stop()
             soundEnd.finish()
         case .setMuted: break  // already done when the command was performed
@@ -28,6 +29,8 @@ extension LiveCall {
         case .setOutputVolume(let volume): media?.setOutputVolume(volume)
         case .setLatencyProfile(let profile): media?.setLatencyProfile(profile)
         case .setVoiceProcessing(let isOn): media?.voice?.setProcessing(isOn)
+        case .startRecording(let folder): startRecording(folder: folder)
+        case .stopRecording: stopRecording()
         }
     }
 
@@ -55,6 +58,7 @@ extension LiveCall {
             if case .running = snapshot.sound, let device { observe(media, device, &observation, levels) }
         }
         record(levels, snapshot)
+        updateRecording(snapshot, levels)
         handle(.observation(observation))
     }
 

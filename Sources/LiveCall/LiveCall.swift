@@ -32,6 +32,7 @@ public final class LiveCall: Sendable {
     private let newSnapshots = Broadcast<LiveCallSnapshot>()
     private let roomActions: AsyncStream<LiveCallCore.RoomAction>.Continuation
     let soundEnd: AsyncStream<Never>.Continuation
+    let recorder = LockedValue<CallRecorder?>(nil)
     private let thread = LockedValue<ServiceThread?>(nil)
     private let tasks = LockedValue<[Task<Void, Never>]>([])
     private let closing = LockedValue<Task<Void, Never>?>(nil)
@@ -87,6 +88,7 @@ public final class LiveCall: Sendable {
         let tasks = tasks.withLock { $0 }
         guard !tasks.isEmpty else { return }
         thread.withLock { $0 }?.stop()
+        finishRecording()
         media?.stop()
         soundEnd.finish()
         roomActions.finish()
@@ -315,8 +317,10 @@ extension LiveCallCore.RoomAction {
             case .remove(let id): await room.remove(id)
             case .block(let id): await room.block(id)
             case .setAdmission(let policy): await room.setPolicy(policy)
-            case .notify(let name, let isMuted):
-                await room.update(name: name, isMuted: isMuted, isRecording: nil, allowsRecording: nil)
+            case .notify(let notice):
+                await room.update(
+                    name: notice.name, isMuted: notice.isMuted, isRecording: notice.isRecording,
+                    allowsRecording: notice.allowsRecording)
             case .readJoinCodes: break
             case .close(let endsRoom): await room.close(endsRoom: endsRoom)
             }

@@ -33,6 +33,10 @@ package protocol LiveCallMedia: Sendable {
     func setOutputVolume(_ volume: Float)
     /// Sets the playback gain of a remote peer.
     func setGain(_ gain: Float, of peer: PeerID)
+    /// Starts a recording, and ends an earlier one.
+    func startRecording(includesRawVoice: Bool) throws(CodecError) -> CallRecording
+    /// Ends the recording, if any. Any thread.
+    func endRecording()
     /// Returns the statistics of the call with a remote peer; nil without media.
     func statistics(of peer: PeerID) -> CallStatistics?
 }

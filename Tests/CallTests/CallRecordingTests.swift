@@ -37,7 +37,7 @@ import Testing
         while now < seconds {
             now += 0.3  // the recorder is in no hurry
             try simulation.run(until: min(now, seconds))
-            while recording?.read({ _, _ in }) != nil {}
+            while recording?.read({ _, _, _ in }) != nil {}
         }
         return (simulation, recording)
     }
@@ -94,7 +94,7 @@ import Testing
                 CallCycle(
                     sampleTime: Int64(here.pulled), frameCount: 240,
                     hostTime: HostTime(nanoseconds: 5_000_000_000).advanced(bySeconds: rig.now)))
-            while recording.read({ _, _ in }) != nil {}
+            while recording.read({ _, _, _ in }) != nil {}
             if block == 800 {
                 (ears, recorded) = (here.playout.statistics, try #require(recording.statistics(of: RepairRig.other)))
             }
@@ -120,7 +120,7 @@ import Testing
         var frames: (first: Int64?, count: Int64) = (nil, 0)
         func readAll() {
             var heard: [PeerID] = []
-            while let cycle = recording.read({ peer, _ in heard.append(peer) }) {
+            while let cycle = recording.read({ peer, _, _ in heard.append(peer) }) {
                 if let first = frames.first {
                     #expect(first + frames.count == cycle.sampleTime, "no frame is left out")
                 }
@@ -159,7 +159,7 @@ import Testing
         func hears(_ peer: LiveCall) -> Bool {
             heard[peer.id] = 0
             return eventually {
-                while let cycle = recording.read({ id, sound in
+                while let cycle = recording.read({ id, sound, _ in
                     for i in 0..<128 { heard[id] = max(heard[id] ?? 0, abs(sound[0][i])) }
                 }) { #expect(cycle.frameCount > 0) }
                 return (heard[peer.id] ?? 0) > 0.08
@@ -169,15 +169,15 @@ import Testing
         try a.describe(b) { $0.formats.removeAll { $0.codec != .pcm } }
         #expect(hears(b))
         let isStarted = eventually {
-            _ = recording.read { _, _ in }
+            _ = recording.read { _, _, _ in }
             return recording.statistics(of: b.id)?.isStarted == true
         }
         #expect(isStarted)
         #expect(recording.rejectedPackets(of: b.id) == 0)
         let another = try a.session.startRecording()
-        #expect(recording.read { _, _ in } == nil && recording.statistics(of: b.id) == nil)
+        #expect(recording.read { _, _, _ in } == nil && recording.statistics(of: b.id) == nil)
         #expect(another.statistics(of: c.id) != nil)
         a.session.endRecording()
-        #expect(another.read { _, _ in } == nil && another.statistics(of: c.id) == nil)
+        #expect(another.read { _, _, _ in } == nil && another.statistics(of: c.id) == nil)
     }
 }

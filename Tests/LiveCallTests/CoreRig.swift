@@ -171,8 +171,10 @@ extension [LiveCallCore.Action] {
             case .remove(let id): "remove \(id)"
             case .block(let id): "block \(id)"
             case .setAdmission(let policy): "admission \(policy.rawValue)"
-            case .notify(let name, let isMuted):
-                "tell \(name.map { $0.text } ?? "")\(isMuted.map { $0 ? "muted" : "unmuted" } ?? "")"
+            case .notify(let notice):
+                "tell \(notice.name.map { $0.text } ?? "")\(notice.isMuted.map { $0 ? "muted" : "unmuted" } ?? "")"
+                    + (notice.isRecording.map { $0 ? "recording" : "not recording" } ?? "")
+                    + (notice.allowsRecording.map { $0 ? "allowed" : "declined" } ?? "")
             case .readJoinCodes: "codes"
             case .close(let endsRoom): endsRoom ? "close for all" : "close"
             }
@@ -191,6 +193,8 @@ extension [LiveCallCore.Action] {
             case .setOutputVolume(let volume): "output volume \(volume)"
             case .setLatencyProfile(let profile): "latency profile \(profile)"
             case .setVoiceProcessing(let isOn): "voice processing \(isOn ? "on" : "off")"
+            case .startRecording(let folder): "record to \(folder ?? "music")"
+            case .stopRecording: "stop recording"
             }
         }
     }

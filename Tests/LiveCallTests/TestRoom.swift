@@ -84,6 +84,11 @@ final class TestMedia: LiveCallMedia {
     func setMuted(_ isMuted: Bool) { note(isMuted ? "mute" : "unmute") }
     func setGain(_ gain: Float, of peer: PeerID) { note("gain \(gain) of \(peer.rawValue)") }
     func statistics(of peer: PeerID) -> CallStatistics? { nil }
+    func startRecording(includesRawVoice: Bool) throws(CodecError) -> CallRecording {
+        note("start recording")
+        return CallRecording(MessageQueue(capacity: 64), sampleRate: 48_000, channelCount: 1)
+    }
+    func endRecording() { note("end recording") }
 }
 
 /// A device that may be prepared and records when it is closed.

@@ -7,15 +7,15 @@ import EarshotAudioDSP
 ///
 /// A block with a peak above 1 is attenuated as a whole, with a ramp in its first 32 frames, in which samples above 1 are
 /// clipped. The gain recovers over half a second. While the gain is 1 and no sample exceeds 1, nothing is changed.
-struct PeakLimiter {
+package struct PeakLimiter {
     private var gain: Float = 1
     private let release: Float  // the rise of the gain a frame
     private static var attackFrames: Int { @_noLocks get { 32 } }
 
-    init(sampleRate: Double) { release = Float(1 / (0.5 * sampleRate)) }
+    package init(sampleRate: Double) { release = Float(1 / (0.5 * sampleRate)) }
 
     @_noLocks
-    mutating func process(_ mix: Channels, _ frameCount: Int) {
+    package mutating func process(_ mix: Channels, _ frameCount: Int) {
         var peak: Float = 0
         for c in 0..<mix.count {
             let channelPeak = peakAndEnergyOfSamples(mix[c], frameCount).0

@@ -40,7 +40,7 @@ extension LiveCallCore {
             next.admission = policy
             act(.room(.setAdmission(policy)))
         case .setMuted(let isMuted): setMuted(isMuted)
-        case .rename(let name): act(.room(.notify(name: name, isMuted: nil)))
+        case .rename(let name): act(.room(.notify(MemberNotice(name: name))))
         case .setVolume(let volume, let id):
             try require(id)
             let volume = Self.clampedVolume(volume)
@@ -53,6 +53,9 @@ extension LiveCallCore {
             next.latencyProfile = profile
             act(.media(.setLatencyProfile(profile)))
         case .setVoiceProcessing(let mode): next.voiceProcessingMode = mode
+        case .startRecording(let folder): try startRecording(folder)
+        case .stopRecording: try stopRecording()
+        case .allowRecording(let isAllowed): allowRecording(isAllowed)
         case .say(let text): try say(text)
         case .sendFile(let path): sendFile(path)
         case .leave: end(.left)
@@ -86,7 +89,7 @@ extension LiveCallCore {
         guard isMuted != next.isMuted else { return }
         next.isMuted = isMuted
         act(.media(.setMuted(isMuted)))
-        act(.room(.notify(name: nil, isMuted: isMuted)))
+        act(.room(.notify(MemberNotice(isMuted: isMuted))))
         notify(.muted(isMuted))
     }
 

@@ -27,6 +27,10 @@ extension LiveCallCore {
         case messagesLost(to: PeerName, count: Int, reason: String)
         case streamRefused(from: PeerName?, stream: String)
         case transfer(FileTransfer)
+        case recordingStarted(folder: String)
+        /// The recording could not begin, or one of its files ended early; `isOver` is true if nothing is recorded.
+        case recordingFailed(CallRecordingError, isOver: Bool)
+        case recordingEnded(CallRecordingResult)
         /// The room is closed, and everything that arrived was reported.
         case roomClosed
     }
@@ -93,9 +97,17 @@ extension LiveCallCore {
         case remove(MemberID)
         case block(MemberID)
         case setAdmission(AdmissionPolicy)
-        case notify(name: PeerName?, isMuted: Bool?)
+        case notify(MemberNotice)
         case readJoinCodes
         case close(endsRoom: Bool)
+    }
+
+    /// A change of the local participant for the others in the room; nil for no change.
+    package struct MemberNotice: Hashable, Sendable {
+        package var name: PeerName?
+        package var isMuted: Bool?
+        package var isRecording: Bool?
+        package var allowsRecording: Bool?
     }
 
     /// An action for media and device.
@@ -107,5 +119,8 @@ extension LiveCallCore {
         case setOutputVolume(Float)
         case setLatencyProfile(LatencyProfile)
         case setVoiceProcessing(Bool)
+        /// Starts a recording; nil for the default folder.
+        case startRecording(folder: String?)
+        case stopRecording
     }
 }

@@ -43,6 +43,10 @@ package struct LiveCallCore: Sendable {
     var eventAfterJoinCodes: LiveCallEvent.Kind?
     private var transferCount: UInt64 = 0
 
+    var recording = Recording()
+    /// The participants whose recording was reported.
+    var reportedRecorders: Set<MemberID> = []
+
     /// True once the start of the sound was requested.
     private var isStarting = false
     /// True after the last event.
@@ -111,21 +115,24 @@ package struct LiveCallCore: Sendable {
             if next.sound != .waiting { next.device = device }
             notify(.device(event, device))
         case .observation(let observation): observe(observation)
+        case .recordingStarted, .recordingFailed, .recordingEnded: handleRecording(event)
         case .message, .unsentMessages, .messagesLost, .streamRefused, .transfer: handleTransfer(event)
         case .roomClosed: break
         }
     }
 
-    /// Handles an event after the call's end: reports pending messages and files until the room is closed.
+    /// Handles an event after the call's end: reports pending messages, files and recordings until the room is closed.
     private mutating func handleAfterEnd(_ event: Event) {
         guard !isOver else { return }
         switch event {
         case .message, .unsentMessages, .messagesLost, .streamRefused, .transfer: handleTransfer(event)
+        case .recordingFailed, .recordingEnded: handleRecording(event)
         case .roomClosed:
             guard let ending = next.ending else { return }
             notify(.ended(ending))
             isOver = true
-        case .room, .roomFailed, .joinCodes, .soundStarted, .soundFailed, .device, .observation: break
+        case .room, .roomFailed, .joinCodes, .soundStarted, .soundFailed, .device, .observation, .recordingStarted:
+            break
         }
     }
 
@@ -178,6 +185,9 @@ package struct LiveCallCore: Sendable {
     private mutating func finish() -> [Action] {
         startOrEnd()
         updateParticipants()
+        startAwaitedRecording()
+        reportRecorders()
+        next.isRecordingAwaited = recording.awaited != nil
         if next != snapshot {
             next.revision += 1
             snapshot = next

@@ -37,6 +37,13 @@ public enum LiveCallCommand: Hashable, Sendable {
     case setLatencyProfile(LatencyProfile)
     /// Sets the mode of voice processing.
     case setVoiceProcessing(VoiceProcessingMode)
+    /// Records the call to a folder; nil for a new folder in the user's music. A recording begins with the sound. The other
+    /// participants see it, and each voice is recorded once its participant allows it.
+    case startRecording(folder: String?)
+    /// Ends the recording.
+    case stopRecording
+    /// Allows the other participants to record the local voice, or declines.
+    case allowRecording(Bool)
     /// Sends a message of 1 to 65,536 bytes of UTF-8 to all native participants.
     case say(String)
     /// Sends a file to all native participants.
@@ -50,7 +57,8 @@ public enum LiveCallCommand: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case host, join, providePIN, admit, decline, blockRequest, remove, block, setAdmission, setMuted, rename,
             setVolume,
-            setOutputVolume, setLatencyProfile, setVoiceProcessing, say, sendFile, leave, endRoom
+            setOutputVolume, setLatencyProfile, setVoiceProcessing, startRecording, stopRecording, allowRecording, say,
+            sendFile, leave, endRoom
     }
 
     /// The command without its arguments.
@@ -71,6 +79,9 @@ public enum LiveCallCommand: Hashable, Sendable {
         case .setOutputVolume: .setOutputVolume
         case .setLatencyProfile: .setLatencyProfile
         case .setVoiceProcessing: .setVoiceProcessing
+        case .startRecording: .startRecording
+        case .stopRecording: .stopRecording
+        case .allowRecording: .allowRecording
         case .say: .say
         case .sendFile: .sendFile
         case .leave: .leave
@@ -114,6 +125,10 @@ public enum CommandRefusal: Error, Hashable, Sendable {
     case noSound
     /// The call was made without voice processing, or voice processing has failed.
     case noVoiceProcessing
+    /// The call is being recorded already.
+    case alreadyRecording
+    /// The call is not being recorded.
+    case notRecording
     /// No remote participant can receive messages and files.
     case noReceiver
     /// The message is empty.
@@ -142,7 +157,7 @@ extension LiveCallSnapshot {
         if ending != nil { return .ended }
         switch kind {
         case .host, .join: return phase == .idle ? nil : .alreadyInRoom
-        case .leave, .setMuted, .rename, .setAdmission: return nil
+        case .leave, .setMuted, .rename, .setAdmission, .allowRecording: return nil
         case .providePIN: return pinRequest == nil ? .noPINRequest : nil
         case .setOutputVolume, .setLatencyProfile: return sound == .none ? .noSound : nil
         case .setVoiceProcessing:
@@ -159,13 +174,17 @@ extension LiveCallSnapshot {
         case .remove, .block:
             guard isHost else { return .notHost }
             return participants.isEmpty ? .noParticipant : nil
+        case .startRecording:
+            guard sound != .none else { return .noSound }
+            return recording == nil && !isRecordingAwaited ? nil : .alreadyRecording
+        case .stopRecording: return recording == nil && !isRecordingAwaited ? .notRecording : nil
         case .endRoom: return isHost ? nil : .notHost
         case .setVolume:
             guard sound != .none else { return .noSound }
             return participants.isEmpty ? .noParticipant : nil
         case .say, .sendFile: return participants.contains(where: \.isNative) ? nil : .noReceiver
         case .host, .join, .leave, .setMuted, .rename, .setAdmission, .providePIN, .setOutputVolume, .setLatencyProfile,
-            .setVoiceProcessing:
+            .setVoiceProcessing, .allowRecording:
             return nil
         }
     }

@@ -97,6 +97,21 @@ public struct LiveCallEvent: Sendable {
         /// The link to a participant carries less than was negotiated. The state is nil if the link carries everything again.
         case linkRate(Participant, RateState?)
 
+        // MARK: Recording
+
+        /// The call is being recorded to this folder.
+        case recordingStarted(folder: String)
+        /// The recording has ended, and its files are complete.
+        case recordingEnded(CallRecordingResult)
+        /// The recording could not begin, or one of its files ended early.
+        case recordingFailed(CallRecordingError)
+        /// A participant began or ended a recording.
+        case participantRecording(Participant)
+        /// These participants want to record the local voice. ``LiveCallCommand/allowRecording(_:)`` answers.
+        case recordingConsentRequested([Participant])
+        /// A participant answered whether others may record its voice.
+        case recordingConsent(Participant)
+
         // MARK: Messages and files
 
         /// A participant sent a message.

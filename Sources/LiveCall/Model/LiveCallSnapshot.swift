@@ -90,6 +90,12 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     public internal(set) var voiceProcessingMode = VoiceProcessingMode.auto
     /// True if the call can use voice processing.
     public internal(set) var hasVoiceProcessing = false
+    /// The local recording; nil while there is none.
+    public internal(set) var recording: CallRecordingStatus?
+    /// True while a recording waits for the sound.
+    package internal(set) var isRecordingAwaited = false
+    /// True if others may record the local voice; nil before the answer.
+    public internal(set) var allowsRecording: Bool?
     /// The number of messages that were not delivered yet, counted for each receiver.
     package internal(set) var unsentMessageCount = 0
     /// The files being transferred, in either direction.
@@ -115,6 +121,11 @@ public struct LiveCallSnapshot: Hashable, Sendable {
 
     /// Returns true if the local participant is in the room.
     public var isInRoom: Bool { phase == .inRoom }
+
+    /// Returns true if another participant records and ``LiveCallCommand/allowRecording(_:)`` is expected.
+    public var isRecordingConsentRequested: Bool {
+        allowsRecording == nil && participants.contains(where: \.isRecording)
+    }
 
     /// Returns the remote participant with a number; nil if there is none.
     public subscript(id: MemberID) -> Participant? { participants.first { $0.id == id } }

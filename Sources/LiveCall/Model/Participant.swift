@@ -19,6 +19,10 @@ public struct Participant: Hashable, Sendable, Identifiable {
     public var isMuted = false
     /// True if the host lost contact with this participant, who has a minute to return.
     public var isAway = false
+    /// True if this participant records the call.
+    public var isRecording = false
+    /// True if others may record this participant's voice; nil before its answer.
+    public var allowsRecording: Bool?
     /// The state of the media transport; nil until there is one.
     public var connection: TransportState?
     /// The negotiated format; nil until media is negotiated.
@@ -36,6 +40,8 @@ public struct Participant: Hashable, Sendable, Identifiable {
         key = member.key
         isMuted = member.isMuted
         isAway = member.isAway
+        isRecording = member.isRecording
+        allowsRecording = member.allowsRecording
         self.isHost = isHost
     }
 

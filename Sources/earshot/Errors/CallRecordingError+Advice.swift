@@ -8,9 +8,8 @@ extension CallRecordingError {
     /// The sentences for the user: what happened, then what to do.
     var text: String {
         switch self {
-        case .folder(let path, let error):
-            // The error's description begins with the path, too.
-            let reason = error.description.trimmingPrefix("\(path): ")
+        case .folder(let path, let code):
+            let reason = String(cString: strerror(code))
             return ErrorText.join("Cannot record to \(path): \(reason)", "Use another folder: --record FOLDER")
         case .file(let error): return ErrorText.join("Recording: \(ErrorText.text(error))", "The call goes on.")
         case .system(let code):
