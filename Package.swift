@@ -100,7 +100,8 @@ let allLayers = [
         uses: [
             "AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "AudioDevices", "AudioSession", "AudioQueues",
             "VoiceProcessing", "Playout", "MediaTransport", "Rooms", "Nearby", "Call",
-        ]),
+        ],
+        testUses: ["Simulation"]),
     Layer(
         name: "Simulation",
         uses: [
