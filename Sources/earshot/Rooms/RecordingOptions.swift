@@ -62,6 +62,7 @@ struct RecordingOptions: ParsableArguments {
         configuration.recordingConsent = consent == .ask && !canAsk ? .no : consent
         if let type = FileKinds.all[recordFormat.lowercased()] { configuration.recording.type = type }
         configuration.recording.partDuration = recordSplit
+        configuration.recording.program = CallReport.version
         configuration.recording.recordsRawVoice = recordRaw
     }
 }

@@ -33,6 +33,9 @@ enum RecordingSentences {
         return sentences
     }
 
+    static let awaited = "The recording begins when another participant joins."
+    static let cancelled = "Nothing is recorded."
+
     static func allowed(_ name: String) -> String { "\(name) allows recording." }
 
     static func ended(_ result: CallRecordingResult) -> String {

@@ -53,7 +53,8 @@ struct RoomKeyBindings {
         switch key {
         case .character("m"), .character("M"), .character(" "): return .perform(.setMuted(!snapshot.isMuted))
         case .character("r"), .character("R"):
-            return .perform(snapshot.recording == nil ? .startRecording(folder: nil) : .stopRecording)
+            let isRecording = snapshot.recording != nil || snapshot.isRecordingAwaited
+            return .perform(isRecording ? .stopRecording : .startRecording(folder: nil))
         case .character("q"), .character("Q"): return .quit
         case .character("?"), .character("h"): return .help
         case .character("s"), .character("S"): return .status

@@ -77,6 +77,8 @@ final class RoomPresenter {
         case .remove(let id): dismissalVerbs[id] = "Removed"
         case .block(let id): dismissalVerbs[id] = "Blocked"
         case .allowRecording(let isAllowed): Terminal.say(RecordingSentences.answered(isAllowed: isAllowed))
+        case .startRecording where snapshot.isRecordingAwaited: Terminal.say(RecordingSentences.awaited)
+        case .stopRecording where snapshot.recording == nil: Terminal.say(RecordingSentences.cancelled)
         default: break
         }
     }

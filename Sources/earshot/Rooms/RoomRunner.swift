@@ -31,7 +31,8 @@ final class RoomRunner {
         input.didPerform = { [presenter] in presenter.note($0) }
         if options.recording.record != nil {
             // The only refusal is that the call has ended, which watch() reports.
-            try? call.perform(.startRecording(folder: options.recording.folder))
+            let command = LiveCallCommand.startRecording(folder: options.recording.folder)
+            if (try? call.perform(command)) != nil { presenter.note(command) }
         }
         let ending = watch()
         Terminal.live("")
