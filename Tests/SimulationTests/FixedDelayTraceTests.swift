@@ -57,7 +57,7 @@ import Testing
             let recording = try simulation.peers[0].record(depth: delay / 1_000)
             while simulation.elapsed < 20 {
                 try simulation.run(until: simulation.elapsed + 0.5)
-                while recording.read({ _, _ in }) != nil {}
+                while recording.read({ _, _, _ in }) != nil {}
             }
             let sent = simulation.links[1][0].counts.media
             #expect(sent < trace.count)
