@@ -26,7 +26,7 @@ public struct CallRecordingResult: Hashable, Sendable {
 }
 
 /// The reason that a call could not be recorded, or that a file of its recording ended early.
-public enum CallRecordingError: Error, Hashable, Sendable {
+public enum CallRecordingError: Error, Equatable, Sendable {
     /// The folder could not be created.
     case folder(path: String, code: Int32)
     /// A file ended early. The others go on.
