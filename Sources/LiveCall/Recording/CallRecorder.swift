@@ -9,7 +9,6 @@ final class CallRecorder: Sendable {
     /// The milliseconds between two turns: a killed program loses them, besides the recording's own delay.
     private static let interval = 150
 
-    private let inbox: LockedValue<Inbox>
     private let thread: ServiceThread
     private let turns: Turns
 
@@ -23,17 +22,25 @@ final class CallRecorder: Sendable {
     private final class Turns: @unchecked Sendable {  // for the recorder's thread, then for the one that ends it
         let writer: CallRecordingWriter
         let report: @Sendable (Report) -> Void
+        let inbox: LockedValue<Inbox>  // any thread
         var isOver = false
 
-        init(_ writer: CallRecordingWriter, _ report: @escaping @Sendable (Report) -> Void) {
+        init(
+            _ writer: CallRecordingWriter, _ party: RecordingParty, _ report: @escaping @Sendable (Report) -> Void
+        ) {
             self.writer = writer
             self.report = report
+            inbox = LockedValue(Inbox(party: party))
         }
 
-        func work(_ party: RecordingParty) {
-            writer.update(party)
+        /// Returns false if the recording is over.
+        func work() -> Bool {
+            let inbox = inbox.withLock { $0 }
+            writer.update(inbox.party)
             writer.work(at: .now())
             for error in writer.takeErrors() { report(.failed(error)) }
+            if inbox.isEnding || writer.isOver { finish() }
+            return !isOver
         }
 
         func finish() {
@@ -55,27 +62,20 @@ final class CallRecorder: Sendable {
 
     /// - Parameter report: is called on the recorder's thread, or on the one that calls ``finish()``.
     init(_ writer: sending CallRecordingWriter, party: RecordingParty, report: @escaping @Sendable (Report) -> Void) {
-        let inbox = LockedValue(Inbox(party: party))
-        let turns = Turns(writer, report)
-        self.inbox = inbox
+        let turns = Turns(writer, party, report)
         self.turns = turns
-        thread = ServiceThread(name: "call recorder", interval: Self.interval) {
-            let (party, isEnding) = inbox.withLock { ($0.party, $0.isEnding) }
-            turns.work(party)
-            if isEnding || turns.writer.isOver { turns.finish() }
-            return !turns.isOver
-        }
+        thread = ServiceThread(name: "call recorder", interval: Self.interval) { turns.work() }
     }
 
     /// Starts the thread. Returns 0 or an errno.
     func start() -> Int32 { thread.start() }
 
     /// Passes on the present state of the room.
-    func update(_ party: RecordingParty) { inbox.withLock { $0.party = party } }
+    func update(_ party: RecordingParty) { turns.inbox.withLock { $0.party = party } }
 
     /// Ends the recording on its thread.
     func end() {
-        inbox.withLock { $0.isEnding = true }
+        turns.inbox.withLock { $0.isEnding = true }
         thread.handle.wake()
     }
 
