@@ -63,7 +63,7 @@ import Testing
             while simulation.elapsed < seconds {
                 try simulation.run(until: min(seconds, simulation.elapsed + 0.15))
                 for index in party.participants.indices {
-                    let playout = simulation.peers[0].playout(of: party.participants[index].peer)
+                    let playout = simulation.peers[0].playout(of: party.participants[index].peer)?.statistics
                     party.participants[index].liveDepth = playout.flatMap { $0.isStarted ? $0.depth : nil }
                 }
                 writer.update(party)
