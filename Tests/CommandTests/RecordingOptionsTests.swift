@@ -185,8 +185,8 @@ import Testing
 
     @Test(arguments: [
         (
-            CallRecordingError.folder(path: "/takes", .notPermitted(path: "/takes")),
-            "Cannot record to /takes: permission denied. Use another folder: --record FOLDER"
+            CallRecordingError.folder(path: "/takes", code: EACCES),
+            "Cannot record to /takes: Permission denied. Use another folder: --record FOLDER"
         ),
         (
             .file(.diskFull(path: "/takes/Ann.wav")),

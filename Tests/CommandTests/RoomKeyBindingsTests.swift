@@ -110,7 +110,6 @@ import Testing
     @Test(arguments: [true, false]) func `y and n answer who wants to record the user's voice`(isHost: Bool) throws {
         var room = try Self.room(others: [(1, "Ann")], isHost: isHost)
         room.participants[0].isRecording = true
-        room.isRecordingConsentRequested = true
         for (key, isAllowed) in [("y", true), ("Y", true), ("n", false), ("N", false)] as [(Character, Bool)] {
             var keys = RoomKeyBindings()
             #expect(keys.take(.character(key), room) == .perform(.allowRecording(isAllowed)))
@@ -119,13 +118,13 @@ import Testing
 
     @Test func `join requests are answered before a request to record the user's voice`() throws {
         var room = try Self.room(asking: [asks[0]], others: [(1, "Ann")])
-        room.isRecordingConsentRequested = true
+        room.participants[0].isRecording = true
         var keys = RoomKeyBindings()
         #expect(keys.take(.character("y"), room) == .perform(.admit(asks[0])))
         #expect(keys.take(.character("n"), room) == .perform(.decline(asks[0])))
         room.joinRequests = []
         #expect(keys.take(.character("n"), room) == .perform(.allowRecording(false)))
-        room.isRecordingConsentRequested = false
+        room.allowsRecording = false
         #expect(keys.take(.character("n"), room) == .say("Nobody is asking to join."))
     }
 
