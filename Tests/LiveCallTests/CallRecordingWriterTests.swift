@@ -175,7 +175,8 @@ import Testing
         #expect(result.gapSeconds > 9)
         let mix = try rig.samples("mix.wav")
         let ann = try rig.samples("Ann.wav")
-        #expect((0..<80_000).allSatisfy { abs(mix[$0] - ann[$0]) < 1e-6 }, "nothing of the others is in the mix")
+        let other = (0..<80_000).first { abs(mix[$0] - ann[$0]) > 1e-6 }
+        #expect(other == nil, "frame \(other ?? 0) of the mix is not Ann's")
     }
 
     @Test func `a participant who leaves, returns under another number and changes the name has one file`() throws {

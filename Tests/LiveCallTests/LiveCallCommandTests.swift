@@ -18,7 +18,7 @@ import Testing
             .host(CoreRig.opening), .join(CoreRig.endpoint), .providePIN(pin), .admit(ask), .decline(ask),
             .blockRequest(ask), .remove(id), .block(id), .setAdmission(.all), .setMuted(true),
             .rename(CoreRig.name(4)), .setVolume(1, of: id), .setOutputVolume(1), .setLatencyProfile(.sing),
-            .setVoiceProcessing(.off), .say("hi"),
+            .setVoiceProcessing(.off), .startRecording(folder: nil), .stopRecording, .allowRecording(true), .say("hi"),
             .sendFile(path: "/x"), .leave, .endRoom,
         ]
         return Dictionary(uniqueKeysWithValues: all.map { ($0.kind, $0) })
@@ -49,7 +49,7 @@ import Testing
             CoreRig(),
             available: [
                 .host, .join, .leave, .setMuted, .rename, .setAdmission, .setOutputVolume, .setLatencyProfile,
-                .setVoiceProcessing,
+                .setVoiceProcessing, .allowRecording,
             ],
             refusals)
     }
@@ -61,12 +61,12 @@ import Testing
             rig,
             available: [
                 .leave, .setMuted, .rename, .setAdmission, .setVolume, .setOutputVolume, .setLatencyProfile,
-                .setVoiceProcessing,
-                .say, .sendFile,
+                .setVoiceProcessing, .startRecording, .allowRecording, .say, .sendFile,
             ],
             [
                 .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .notHost,
                 .decline: .notHost, .blockRequest: .notHost, .remove: .notHost, .block: .notHost, .endRoom: .notHost,
+                .stopRecording: .notRecording,
             ])
     }
 
@@ -74,12 +74,13 @@ import Testing
         var rig = CoreRig(hasSound: false) { $0.staysAlone = true }
         rig.host()
         Self.expect(
-            rig, available: [.leave, .setMuted, .rename, .setAdmission, .endRoom],
+            rig, available: [.leave, .setMuted, .rename, .setAdmission, .endRoom, .allowRecording],
             [
                 .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .noJoinRequest,
                 .decline: .noJoinRequest, .blockRequest: .noJoinRequest, .remove: .noParticipant,
                 .block: .noParticipant, .setVolume: .noSound, .setOutputVolume: .noSound, .setLatencyProfile: .noSound,
-                .setVoiceProcessing: .noSound, .say: .noReceiver,
+                .setVoiceProcessing: .noSound, .startRecording: .noSound, .stopRecording: .notRecording,
+                .say: .noReceiver,
                 .sendFile: .noReceiver,
             ])
     }
