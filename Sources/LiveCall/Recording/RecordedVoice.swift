@@ -15,10 +15,14 @@ final class RecordedVoice {
     /// All names, in order.
     private(set) var names: [String]
     private(set) var volumes: [RecordingManifest.Volume] = []
-    /// The reason for which nothing is written now; nil while the voice is written.
-    private(set) var silence: RecordingManifest.Gap.Reason?
+    /// The changes that the written part has not reached, since a voice is read later than it was heard.
+    private var changes: [(frame: Int, silence: RecordingManifest.Gap.Reason?)] = []
+    /// The reason for which nothing is written; nil while the voice is written.
+    private var silence: RecordingManifest.Gap.Reason?
+    private var newestSilence: RecordingManifest.Gap.Reason?
     /// The sound of the current block: a sum, since a renegotiated voice arrives in two parts.
     let block: AudioBuffer
+    private let scratch: AudioBuffer  // the part of a block from a later frame on
     /// True if the current block has sound.
     var isFilled = false
     private var gain: Float = 1
@@ -33,7 +37,8 @@ final class RecordedVoice {
         self.kind = kind
         self.isLocal = isLocal
         names = [name]
-        block = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
+        block = AudioBuffer(channelCount: channelCount, frameCapacity: 2 * IOCycle.maximumFrameCount)
+        scratch = AudioBuffer(channelCount: channelCount, frameCapacity: 2 * IOCycle.maximumFrameCount)
     }
 
     /// Adds sound to the current block.
@@ -49,17 +54,28 @@ final class RecordedVoice {
     }
 
     /// Notes the person's present state.
-    /// - Parameter frame: the frame of the timeline up to which everything was read.
+    /// - Parameters:
+    ///   - silence: the reason for which the voice must be silence from now on; nil if it is written.
+    ///   - frame: the frame of the timeline that is heard now.
     func update(name: String, silence: RecordingManifest.Gap.Reason?, volume: Float, at frame: Int) {
         if names.last != name { names.append(name) }
         if volume != goal || volumes.isEmpty {
-            volumes.append(.init(frame: max(0, frame), gain: volume))
+            volumes.append(.init(frame: frame, gain: volume))
             if volumes.count == 1 { gain = volume }
             goal = volume
         }
-        // A gap of one reason ends where the next one begins.
-        if let old = self.silence, silence != old { track.pad(to: frame - (shift ?? 0), because: old) }
-        self.silence = silence
+        guard silence != newestSilence else { return }
+        newestSilence = silence
+        changes.append((frame, silence))
+    }
+
+    /// Makes the changes up to a frame: a gap of one reason ends where the next begins.
+    private func makeChanges(upTo frame: Int) {
+        while let change = changes.first, change.frame <= frame {
+            changes.removeFirst()
+            if let silence { track.pad(to: change.frame, because: silence) }
+            silence = change.silence
+        }
     }
 
     /// Writes the current block to the track and adds it to the mix.
@@ -67,22 +83,33 @@ final class RecordedVoice {
     ///   - frame: the block's frame on the timeline; negative before its beginning.
     ///   - end: the frame at which the recording ends; nil while it goes on.
     func write(frameCount: Int, at frame: Int, end: Int?, to mix: inout RecordingMix) {
-        defer { isFilled = false }
-        guard silence == nil else { return }
-        let skipped = max(0, -frame)
-        let count = min(frameCount, (end ?? .max) - frame) - skipped
-        guard count > 0 else { return }
-        if skipped > 0 {
-            for c in 0..<block.channels.count { moveSamples(block.channels[c], block.channels[c] + skipped, count) }
+        isFilled = false
+        var start = max(0, frame)
+        let stop = min(frame + frameCount, end ?? .max)
+        while start < stop {
+            makeChanges(upTo: start)
+            let next = min(stop, changes.first?.frame ?? stop)
+            if silence == nil { write(next - start, at: start, blockOffset: start - frame, to: &mix) }
+            start = next
         }
-        track.write(block.channels, frameCount: count, at: frame + skipped, missing: isLocal ? .device : .away)
+    }
+
+    private func write(_ count: Int, at frame: Int, blockOffset: Int, to mix: inout RecordingMix) {
+        if blockOffset > 0 {
+            for c in 0..<block.channels.count {
+                moveSamples(scratch.channels[c], block.channels[c] + blockOffset, count)
+            }
+        }
+        let sound = blockOffset > 0 ? scratch.channels : block.channels
+        track.write(sound, frameCount: count, at: frame, missing: isLocal ? .device : .away)
         guard kind == .voice else { return }
-        mix.add(block.channels, frameCount: count, at: frame + skipped, gain: gain, to: goal)
+        mix.add(sound, frameCount: count, at: frame, gain: gain, to: goal)
         gain = goal
     }
 
     /// Fills the track up to the recording's end.
     func finish(at end: Int) {
+        makeChanges(upTo: end)
         if let silence {
             track.pad(to: end, because: silence)
         } else {
