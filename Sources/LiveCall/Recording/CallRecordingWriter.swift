@@ -14,9 +14,6 @@ import Foundation
 package final class CallRecordingWriter {
     /// The maximum number of persons; later ones are not recorded.
     static let maximumPersonCount = 64
-    /// The seconds by which the mix lags, so that every voice is in time for it.
-    private static let mixLag = 0.6
-
     private let recording: CallRecording
     private let settings: CallRecordingSettings
     private let folder: String
@@ -163,7 +160,8 @@ package final class CallRecordingWriter {
     /// Reads what arrived since, and writes it.
     package func work(at now: HostTime) {
         read(until: now, tolerance: CallRecording.deviceTolerance, end: nil)
-        mix.write(to: position - Int(Self.mixLag * format.sampleRate))
+        // Every voice has arrived up to there.
+        mix.write(to: position - Int(recording.depth * format.sampleRate))
         for voice in allVoices { voice.track.flush() }
         mix.track.flush()
         writeManifest()
@@ -240,6 +238,7 @@ package final class CallRecordingWriter {
         for voice in allVoices { voice.finish(at: end) }
         mix.track.padSilently(to: end)
         mix.track.close()
+        writtenManifest = nil
         writeManifest()
         tagFiles()
         let gapFrames = ([localVoice] + voices).reduce(0) { $0 + $1.track.gaps.reduce(0) { $0 + $1.frameCount } }

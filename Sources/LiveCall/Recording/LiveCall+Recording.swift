@@ -77,7 +77,7 @@ extension LiveCall {
                 peer: PeerID(Int(participant.id.number)), key: participant.key, name: participant.name.text,
                 allowsRecording: participant.allowsRecording,
                 isPresent: participant.isConnected && !participant.isAway, volume: participant.volume,
-                liveDepth: playout.flatMap { $0.isStarted ? $0.depth : nil })
+                liveDepth: playout.flatMap { $0.isStarted ? $0.targetDepth : nil })
         }
         return party
     }

@@ -15,7 +15,7 @@ package struct RecordedParticipant: Hashable, Sendable {
     package var isPresent: Bool
     /// The playback gain, a factor.
     package var volume: Float
-    /// The depth of the live jitter buffer in seconds; nil before live playback has begun.
+    /// The target depth of the live jitter buffer in seconds; nil before live playback has begun.
     package var liveDepth: Double?
 
     package init(
