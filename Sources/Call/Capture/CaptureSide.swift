@@ -95,12 +95,16 @@ struct CaptureSide: ~Copyable {
             copyBlock(frames)
             rawFader.process(tapped, frames, isHeard: isHeard)
             rawTap.write(tapped, cycle, frameCount: frames)
+        } else {
+            rawFader.reset(isHeard: isHeard)
         }
         voice?.process(block, cycle, frameCount: frames)
         if dryTap.isRead() {
             copyBlock(frames)
             dryFader.process(tapped, frames, isHeard: isHeard)
             dryTap.write(tapped, cycle, frameCount: frames)
+        } else {
+            dryFader.reset(isHeard: isHeard)
         }
         voice?.addEffects(to: block, cycle, frameCount: frames)
         insert.process(block, cycle, frameCount: frames)

@@ -64,11 +64,12 @@ enum RecordingFolder {
 
     /// Returns a name as part of a file name: without slashes and control characters, at most 100 bytes.
     private static func cleaned(_ name: String) -> String {
+        // An accent would hide a slash in its character.
+        let scalars = name.unicodeScalars.map { $0 == "/" || $0.properties.generalCategory == .control ? "-" : $0 }
         var text = ""
-        for character in name {
-            let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
+        for character in String(String.UnicodeScalarView(scalars)) {
             guard text.utf8.count + character.utf8.count <= 100 else { break }
-            text.append(character == "/" || isControl ? "-" : character)
+            text.append(character)
         }
         let trimmed = text.trimmingCharacters(in: .whitespaces)
         return trimmed.isEmpty ? "-" : trimmed.hasPrefix(".") ? "-\(trimmed)" : trimmed
