@@ -151,6 +151,19 @@ import Testing
         #expect(steepest < 1.001 * 0.5 / 240, "\(steepest)")
     }
 
+    @Test(arguments: [CallRecording.LocalVoice.dry, .raw])
+    func `a recording that begins while the voice is muted has nothing of it`(stage: CallRecording.LocalVoice) {
+        let rig = Rig { _ in 0.5 }
+        for number in 0..<5 { rig.run(at: Int64(64 * number)) }
+        rig.processor.isMuted = true
+        for number in 5..<15 { rig.run(at: Int64(64 * number)) }
+        rig.recording.begin(includesRawVoice: true)
+        for number in 15..<20 { rig.run(at: Int64(64 * number)) }
+        let voice = Self.samples(rig.blocks(stage))
+        let isSilent = voice.allSatisfy { $0 == 0 }
+        #expect(voice.count == 320 && isSilent, "\(voice.max() ?? 0)")
+    }
+
     // MARK: Begin and end
 
     @Test func `nothing is kept before the recording begins and after it ends`() {
