@@ -151,6 +151,18 @@ import Testing
         #expect(taken == ["mix", name.lowercased()])
     }
 
+    /// A slash with a combining mark is another character than a slash, but its byte divides a path all the same.
+    @Test func `a slash with an accent does not divide a path`() throws {
+        var taken: Set<String> = []
+        let name = RecordingFolder.fileName(for: "a/\u{301}b", besides: &taken)
+        #expect(!name.utf8.contains(UInt8(ascii: "/")), "\(name)")
+        let scratch = try Scratch()
+        let wanted = try scratch.makeFolder("takes")
+        try scratch.write("mine", to: "takes/Ann.wav")
+        let folder = try Self.create(wanted, room: "a/\u{301}b")
+        #expect(PathText.names(inFolder: folder) == [])
+    }
+
     @Test func `a long name is cut between two characters, so that a number and an extension fit`() {
         var taken: Set<String> = []
         let long = String(repeating: "ä", count: 150)
