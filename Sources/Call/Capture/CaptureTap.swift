@@ -48,12 +48,16 @@ final class CaptureTap: Sendable {
     /// Reads the next block. For one thread at a time.
     /// - Returns: the block's time and length; nil if every block was read.
     func read(_ block: Channels) -> CallCycle? {
-        guard let tapped = blocks.pop() else { return nil }
-        let orphanedCount = tapped.position - position.load(ordering: .relaxed)
-        if orphanedCount > 0 { ring.reader.discard(orphanedCount) }
-        let count = ring.reader.read(block, frameCount: tapped.cycle.frameCount).frameCount
-        position.store(tapped.position + count, ordering: .relaxed)
-        return count == tapped.cycle.frameCount ? tapped.cycle : nil
+        while let tapped = blocks.pop() {
+            let orphanedCount = tapped.position - position.load(ordering: .relaxed)
+            // ``begin()`` discarded the frames of a block that was being written.
+            if orphanedCount < 0 { continue }
+            if orphanedCount > 0 { ring.reader.discard(orphanedCount) }
+            let count = ring.reader.read(block, frameCount: tapped.cycle.frameCount).frameCount
+            position.store(tapped.position + count, ordering: .relaxed)
+            return tapped.cycle
+        }
+        return nil
     }
 
     /// The render thread's side.

@@ -44,15 +44,20 @@ extension LiveCallCore {
             act(.room(.notify(MemberNotice(isRecording: true))))
             notify(.recordingStarted(folder: folder))
         case .recordingFailed(let error, let isOver):
-            if isOver { recording = Recording() }
+            if isOver { endRecordingState() }
             notify(.recordingFailed(error))
         case .recordingEnded(let result):
-            recording = Recording()
-            next.recording = nil
-            if next.ending == nil { act(.room(.notify(MemberNotice(isRecording: false)))) }
+            endRecordingState()
             notify(.recordingEnded(result))
         default: break
         }
+    }
+
+    private mutating func endRecordingState() {
+        recording = Recording()
+        guard next.recording != nil else { return }
+        next.recording = nil
+        if next.ending == nil { act(.room(.notify(MemberNotice(isRecording: false)))) }
     }
 
     // MARK: Recordings of others
@@ -70,7 +75,8 @@ extension LiveCallCore {
         let changed = next.participants.filter { $0.isRecording != reportedRecorders.contains($0.id) }
         reportedRecorders = Set(recorders.map(\.id))
         for participant in changed { notify(.participantRecording(participant)) }
-        guard changed.contains(where: \.isRecording), next.allowsRecording == nil else { return }
+        guard changed.contains(where: \.isRecording), next.allowsRecording == nil, !isConsentRequested else { return }
+        isConsentRequested = true
         switch configuration.recordingConsent {
         case .yes: allowRecording(true)
         case .no: allowRecording(false)

@@ -46,6 +46,8 @@ package struct LiveCallCore: Sendable {
     var recording = Recording()
     /// The participants whose recording was reported.
     var reportedRecorders: Set<MemberID> = []
+    /// True once the user was asked whether others may record the local voice, or an answer was set.
+    var isConsentRequested = false
 
     /// True once the start of the sound was requested.
     private var isStarting = false
@@ -170,6 +172,7 @@ package struct LiveCallCore: Sendable {
         hostLost = nil
         hostAsked = nil
         next.pinRequest = nil
+        recording.awaited = nil
         act(.media(.stop))
         act(.room(.close(endsRoom: endsRoom)))
     }
@@ -187,7 +190,7 @@ package struct LiveCallCore: Sendable {
         updateParticipants()
         startAwaitedRecording()
         reportRecorders()
-        next.isRecordingAwaited = recording.awaited != nil
+        next.isRecordingAwaited = recording.awaited != nil || (recording.isRequested && next.recording == nil)
         if next != snapshot {
             next.revision += 1
             snapshot = next

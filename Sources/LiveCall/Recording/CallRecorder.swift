@@ -67,6 +67,8 @@ final class CallRecorder: Sendable {
         thread = ServiceThread(name: "call recorder", interval: Self.interval) { turns.work() }
     }
 
+    deinit { thread.stop() }
+
     /// Starts the thread. Returns 0 or an errno.
     func start() -> Int32 { thread.start() }
 

@@ -26,13 +26,17 @@ package final class CallRecordingWriter {
     private let localVoice: RecordedVoice
     private let rawVoice: RecordedVoice?
     private var mix: RecordingMix
-    private var separateMicrophone: SeparateMicrophone?
+    /// The participants whose files could not be created.
+    private var failedPeers: Set<PeerID> = []
     private var fileNames: Set<String> = ["mix", "recording"]
     private var reportedErrors: [AudioFileError] = []
     /// The playing device's frame that is frame 0, and its time; nil before the first cycle.
     private var zero: (sampleTime: Int64, hostTime: HostTime)?
-    /// The frame of the timeline up to which the voices were read.
+    /// The frame of the timeline up to which the voices were read, and its time.
     private var position = 0
+    private var positionTime = HostTime(nanoseconds: 0)
+    /// The maximum seconds of silence that are written to a file in a turn.
+    private static let silenceInTurn = 10.0
 
     /// Creates the files of the local voice and the mix.
     /// - Parameters:
@@ -67,7 +71,10 @@ package final class CallRecordingWriter {
         fileNames.insert("\(name) raw".lowercased())
         mix = RecordingMix(try makeTrack("mix"), format: format)
         if party.hasSeparateMicrophone {
-            separateMicrophone = SeparateMicrophone(sampleRate: format.sampleRate, channelCount: format.channelCount)
+            for voice in [localVoice, rawVoice] {
+                voice?.microphone = SeparateMicrophone(
+                    sampleRate: format.sampleRate, channelCount: format.channelCount)
+            }
         }
         update(party)
     }
@@ -86,9 +93,9 @@ package final class CallRecordingWriter {
     /// Notes who is in the room, who allows the recording, and how loud each is.
     package func update(_ party: RecordingParty) {
         self.party = party
-        let latency = Int((party.deviceLatency * format.sampleRate).rounded())
+        localVoice.shift = frames(party.deviceLatency + party.processingLatency)
+        rawVoice?.shift = frames(party.deviceLatency)
         for voice in [localVoice, rawVoice].compactMap({ $0 }) {
-            voice.shift = latency
             voice.update(name: party.name, silence: nil, volume: 1, at: position)
         }
         var present: Set<ObjectIdentifier> = []
@@ -102,7 +109,7 @@ package final class CallRecordingWriter {
                 case true?: participant.isPresent ? nil : .away
                 }
             if voice.shift == nil, let depth = participant.liveDepth {
-                voice.shift = max(0, Int(((recording.depth - depth) * format.sampleRate).rounded()))
+                voice.shift = max(0, frames(recording.depth - depth))
             }
             voice.update(name: participant.name, silence: silence, volume: participant.volume, at: position)
         }
@@ -112,6 +119,8 @@ package final class CallRecordingWriter {
         }
     }
 
+    private func frames(_ seconds: Double) -> Int { Int((seconds * format.sampleRate).rounded()) }
+
     /// Returns the voice of a participant, and creates it for a new person; nil if there is no place or no file for it.
     private func voice(of participant: RecordedParticipant) -> RecordedVoice? {
         if let voice = voicesByPeer[participant.peer] { return voice }
@@ -119,18 +128,18 @@ package final class CallRecordingWriter {
             voicesByPeer[participant.peer] = voice
             return voice
         }
-        guard voices.count < Self.maximumPersonCount else { return nil }
+        guard voices.count < Self.maximumPersonCount, !failedPeers.contains(participant.peer) else { return nil }
         let name = RecordingFolder.fileName(for: participant.name, besides: &fileNames)
         do throws(AudioFileError) {
             let track = try RecordingTrack(
                 path: "\(folder)/\(name).\(Self.fileExtension(settings.type))", format: format, settings)
             let voice = RecordedVoice(
                 track, key: participant.key, name: participant.name, channelCount: format.channelCount)
-            if position > 0 { track.pad(to: position, because: .away) }
             voices.append(voice)
             voicesByPeer[participant.peer] = voice
             return voice
         } catch {
+            failedPeers.insert(participant.peer)
             if !reportedErrors.contains(error) { newErrors.append(error) }
             return nil
         }
@@ -161,8 +170,12 @@ package final class CallRecordingWriter {
     package func work(at now: HostTime) {
         read(until: now, tolerance: CallRecording.deviceTolerance, end: nil)
         // Every voice has arrived up to there.
-        mix.write(to: position - Int(recording.depth * format.sampleRate))
-        for voice in allVoices { voice.track.flush() }
+        let end = position - frames(recording.depth)
+        mix.write(to: end)
+        for voice in allVoices {
+            voice.padSilence(upTo: end, limit: frames(Self.silenceInTurn))
+            voice.track.flush()
+        }
         mix.track.flush()
         writeManifest()
     }
@@ -182,6 +195,7 @@ package final class CallRecordingWriter {
                 voice.write(frameCount: cycle.frameCount, at: frame - shift, end: end, to: &mix)
             }
             position = frame + cycle.frameCount
+            positionTime = cycle.hostTime.advanced(bySeconds: Double(cycle.frameCount) / format.sampleRate)
         }
         guard let zero else { return }
         readLocalVoice(.dry, localVoice, zero, end)
@@ -207,14 +221,15 @@ package final class CallRecordingWriter {
         while let cycle = recording.readLocalVoice(
             stage,
             { cycle, sound in
-                guard stage == .dry, separateMicrophone != nil else {
+                guard let microphone = voice.microphone else {
                     voice.add(sound, frameCount: cycle.frameCount)
                     (frame, count) = (Int(cycle.sampleTime - zero.sampleTime) - shift, cycle.frameCount)
                     return
                 }
-                let place = cycle.hostTime.seconds(since: zero.hostTime) * format.sampleRate - Double(shift)
-                guard let converted = separateMicrophone?.convert(sound, frameCount: cycle.frameCount, at: place)
-                else { return }
+                // The playing device's frame at this time, which counts by its own clock.
+                let ahead = cycle.hostTime.seconds(since: positionTime) * format.sampleRate
+                let converted = microphone.convert(
+                    sound, frameCount: cycle.frameCount, at: Double(position) + ahead - Double(shift))
                 voice.add(ReadOnlyChannels(converted.sound), frameCount: converted.frameCount)
                 (frame, count) = (converted.frame, converted.frameCount)
             })
@@ -231,7 +246,7 @@ package final class CallRecordingWriter {
         work(at: now)
         let end = max(0, position - (localVoice.shift ?? 0))
         // Remote voices are read later than they were heard, so the recording reads on without the device.
-        let drained = now.advanced(bySeconds: recording.depth + 0.1)
+        let drained = now.advanced(bySeconds: recording.depth + 0.3)
         read(until: drained, tolerance: 0, end: end)
         mix.write(to: end)
         position = end
@@ -243,7 +258,8 @@ package final class CallRecordingWriter {
         tagFiles()
         let gapFrames = ([localVoice] + voices).reduce(0) { $0 + $1.track.gaps.reduce(0) { $0 + $1.frameCount } }
         return CallRecordingResult(
-            folder: folder, seconds: Double(end) / format.sampleRate, mixPath: mix.track.paths.first,
+            folder: folder, seconds: Double(end) / format.sampleRate,
+            mixPath: mix.track.error == nil ? mix.track.paths.first : nil,
             paths: allVoices.flatMap(\.track.paths), gapSeconds: Double(gapFrames) / format.sampleRate)
     }
 

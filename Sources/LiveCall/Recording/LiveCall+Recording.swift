@@ -43,13 +43,14 @@ extension LiveCall {
                 self?.handle(.recordingEnded(result))
             }
         }
+        self.recorder.withLock { $0 = recorder }
+        handle(.recordingStarted(folder: folder))
         let code = recorder.start()
         guard code == 0 else {
+            self.recorder.withLock { $0 = nil }
             media.endRecording()
             throw .system(code: code)
         }
-        self.recorder.withLock { $0 = recorder }
-        handle(.recordingStarted(folder: folder))
     }
 
     /// Ends the recording without waiting for its files.
@@ -71,6 +72,7 @@ extension LiveCall {
             party.deviceLatency = device.inputLatency + device.outputLatency
             party.hasSeparateMicrophone = device.hasSeparateInput
         }
+        if let voice = media?.voice, voice.processing == .on { party.processingLatency = voice.processingLatency }
         party.participants = snapshot.participants.map { participant in
             let playout = levels.participants[participant.id]?.playout
             return RecordedParticipant(

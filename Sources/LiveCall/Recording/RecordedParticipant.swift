@@ -39,6 +39,8 @@ package struct RecordingParty: Hashable, Sendable {
     package var key: KeyFingerprint?
     /// The seconds from the microphone to the callback and from there to the loudspeaker.
     package var deviceLatency = 0.0
+    /// The seconds by which voice processing delays the dry voice.
+    package var processingLatency = 0.0
     /// True if the microphone has its own clock.
     package var hasSeparateMicrophone = false
     package var participants: [RecordedParticipant] = []

@@ -16,10 +16,10 @@ final class RecordedVoice {
     private(set) var names: [String]
     private(set) var volumes: [RecordingManifest.Volume] = []
     /// The changes that the written part has not reached, since a voice is read later than it was heard.
-    private var changes: [(frame: Int, silence: RecordingManifest.Gap.Reason?)] = []
+    private var changes: [Change] = []
     /// The reason for which nothing is written; nil while the voice is written.
     private var silence: RecordingManifest.Gap.Reason?
-    private var newestSilence: RecordingManifest.Gap.Reason?
+    private var newest: Change?
     /// The sound of the current block: a sum, since a renegotiated voice arrives in two parts.
     let block: AudioBuffer
     private let scratch: AudioBuffer  // the part of a block from a later frame on
@@ -27,6 +27,15 @@ final class RecordedVoice {
     var isFilled = false
     private var gain: Float = 1
     private var goal: Float = 1
+    /// The conversion of the sound of a microphone with its own clock; nil for other sound.
+    var microphone: SeparateMicrophone?
+
+    /// A change of the person's state at a frame of the timeline.
+    private struct Change {
+        var frame: Int
+        var silence: RecordingManifest.Gap.Reason?
+        var volume: Float
+    }
 
     init(
         _ track: RecordingTrack, key: KeyFingerprint?, name: String, kind: RecordingManifest.Kind = .voice,
@@ -59,14 +68,19 @@ final class RecordedVoice {
     ///   - frame: the frame of the timeline that is heard now.
     func update(name: String, silence: RecordingManifest.Gap.Reason?, volume: Float, at frame: Int) {
         if names.last != name { names.append(name) }
-        if volume != goal || volumes.isEmpty {
-            volumes.append(.init(frame: frame, gain: volume))
-            if volumes.count == 1 { gain = volume }
-            goal = volume
+        if volume != newest?.volume { volumes.append(.init(frame: newest == nil ? 0 : frame, gain: volume)) }
+        guard let newest else {
+            // Until now the person was not there.
+            if frame > 0 { self.silence = .away }
+            (gain, goal) = (volume, volume)
+            newest = Change(frame: frame, silence: silence, volume: volume)
+            changes = newest.map { [$0] } ?? []
+            return
         }
-        guard silence != newestSilence else { return }
-        newestSilence = silence
-        changes.append((frame, silence))
+        guard silence != newest.silence || volume != newest.volume else { return }
+        let change = Change(frame: frame, silence: silence, volume: volume)
+        self.newest = change
+        changes.append(change)
     }
 
     /// Makes the changes up to a frame: a gap of one reason ends where the next begins.
@@ -74,8 +88,16 @@ final class RecordedVoice {
         while let change = changes.first, change.frame <= frame {
             changes.removeFirst()
             if let silence { track.pad(to: change.frame, because: silence) }
-            silence = change.silence
+            (silence, goal) = (change.silence, change.volume)
         }
+    }
+
+    /// Writes the silence up to a frame, at most `limit` frames of it, so that a long gap does not delay other voices at its end.
+    func padSilence(upTo frame: Int, limit: Int) {
+        if track.frameCount >= frame { return }
+        makeChanges(upTo: track.frameCount)
+        guard let silence else { return }
+        track.pad(to: min(frame, changes.first?.frame ?? frame, track.frameCount + limit), because: silence)
     }
 
     /// Writes the current block to the track and adds it to the mix.
@@ -101,8 +123,10 @@ final class RecordedVoice {
             }
         }
         let sound = blockOffset > 0 ? scratch.channels : block.channels
+        // Frames that the track has already are not in the mix twice.
+        let isNew = frame >= track.frameCount
         track.write(sound, frameCount: count, at: frame, missing: isLocal ? .device : .away)
-        guard kind == .voice else { return }
+        guard kind == .voice, isNew else { return }
         mix.add(sound, frameCount: count, at: frame, gain: gain, to: goal)
         gain = goal
     }

@@ -8,9 +8,12 @@ import Glibc
 enum RecordingFolder {
     /// Creates a folder with mode 0700, and missing folders above it. A recording never writes into a folder that has files: it then
     /// gets a folder of its own in it, named by the date and the room.
-    /// - Parameter wanted: the user's folder; nil for `Earshot` in the user's music folder.
+    /// - Parameter folder: the user's folder; nil for `Earshot` in the user's music folder.
     /// - Returns: the folder's absolute path.
-    static func create(_ wanted: String?, room: String, date: Date = Date()) throws(CallRecordingError) -> String {
+    static func create(_ folder: String?, room: String, date: Date = Date()) throws(CallRecordingError) -> String {
+        let wanted = folder.map {
+            $0.hasPrefix("/") ? $0 : "\(FileManager.default.currentDirectoryPath)/\($0)"
+        }
         if let wanted, isEmpty(wanted) {
             try make(wanted)
             return wanted
@@ -27,7 +30,9 @@ enum RecordingFolder {
     }
 
     /// Returns true for a folder that is missing or has no files.
-    private static func isEmpty(_ path: String) -> Bool { (PathText.names(inFolder: path) ?? []).isEmpty }
+    private static func isEmpty(_ path: String) -> Bool {
+        PathText.names(inFolder: path)?.isEmpty ?? (PathText.status(path) == nil)
+    }
 
     private static func make(_ path: String) throws(CallRecordingError) {
         var parts = ""
@@ -43,7 +48,7 @@ enum RecordingFolder {
 
     /// The music folder of xdg-user-dirs; without one, `Music` in the home folder.
     static func musicFolder(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
-        let home = environment["HOME"] ?? NSHomeDirectory()
+        let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
         let configuration = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(home)/.config"
         let text = (try? String(contentsOfFile: "\(configuration)/user-dirs.dirs", encoding: .utf8)) ?? ""
         for line in text.split(separator: "\n") {
@@ -56,7 +61,7 @@ enum RecordingFolder {
     }
 
     private static func dateText(_ date: Date) -> String {
-        let parts = Calendar.current.dateComponents([.year, .month, .day, .hour, .minute], from: date)
+        let parts = Calendar(identifier: .gregorian).dateComponents([.year, .month, .day, .hour, .minute], from: date)
         return String(
             format: "%04d-%02d-%02d %02d.%02d", parts.year ?? 0, parts.month ?? 0, parts.day ?? 0, parts.hour ?? 0,
             parts.minute ?? 0)

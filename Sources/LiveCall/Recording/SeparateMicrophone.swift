@@ -6,7 +6,7 @@ import EarshotCall
 
 /// Converts the sound of a microphone with its own clock to the frames of the playing device, so that it stays in its place on the
 /// recording's timeline. For one thread at a time.
-struct SeparateMicrophone: ~Copyable {
+final class SeparateMicrophone {
     private var resampler: Resampler
     private let sampleRate: Double
     private let output: AudioBuffer
@@ -28,7 +28,7 @@ struct SeparateMicrophone: ~Copyable {
     /// Converts a block.
     /// - Parameter place: the frame of the timeline at the block's first frame, by its host time.
     /// - Returns: the converted frames and the frame of the timeline of the first of them.
-    mutating func convert(
+    func convert(
         _ sound: ReadOnlyChannels, frameCount: Int, at place: Double
     ) -> (sound: Channels, frameCount: Int, frame: Int) {
         var error = place - resampler.heldFrames - Double(next ?? 0)
