@@ -92,7 +92,7 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     public internal(set) var hasVoiceProcessing = false
     /// The local recording; nil while there is none.
     public internal(set) var recording: CallRecordingStatus?
-    /// True while a recording waits for the sound.
+    /// True from the request to record until the recording has begun: it waits for the sound.
     package internal(set) var isRecordingAwaited = false
     /// True if others may record the local voice; nil before the answer.
     public internal(set) var allowsRecording: Bool?
