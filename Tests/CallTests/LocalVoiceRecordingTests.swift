@@ -174,7 +174,7 @@ import Testing
         for number in 10..<15 { rig.run(at: Int64(64 * number)) }
         rig.recording.end()
         for number in 15..<20 { rig.run(at: Int64(64 * number)) }
-        // What was captured before the end can still be read.
+        // Blocks captured before the end can still be read.
         let blocks = rig.blocks()
         let isInPlace = blocks.allSatisfy(\.isInPlace)
         #expect(blocks.map(\.cycle.sampleTime) == [640, 704, 768, 832, 896] && isInPlace)

@@ -202,7 +202,7 @@ import Testing
         let gap = try #require(track.gaps.first)
         #expect(abs(gap.frameCount - 96_000) < 9_600, "\(gap)")
         #expect(try rig.track("Cid.wav").gaps.map(\.reason) == [.away])
-        // What was sung before leaving and after the return lies where it was heard: both others are what was played.
+        // The voice lies where it was heard before leaving and after the return: both others are what was played.
         let sum = zip(try rig.samples("Bob.wav"), try rig.samples("Cid.wav")).map { $0 + $1 }
         for frame in [80_000, 230_000] {
             let (shift, difference) = Self.alignment(sum, rig.simulation.peers[0].heard[0], around: frame)

@@ -181,7 +181,7 @@ import Testing
         rig.handle(.roomClosed)
         let failure = "failed: \(CallRecordingError.file(Self.full))"
         #expect(Self.report(rig) == ["started /takes", failure, "ended /takes", "over"])
-        // Nothing follows the last event.
+        // No event follows the last one.
         rig.handle(.recordingEnded(Self.result))
         #expect(Self.report(rig).last == "over")
     }
@@ -283,7 +283,7 @@ import Testing
         rig.change(to: [Self.member(1), Self.member(2), Self.member(3, allowsRecording: true)])
         #expect(rig.snapshot[CoreRig.id(3)]?.allowsRecording == true)
         rig.change(to: [Self.member(1), Self.member(2), Self.member(3, allowsRecording: false)])
-        // Whoever has not answered again after a return.
+        // A participant who has not answered again after a return.
         rig.change(to: [Self.member(1), Self.member(2), Self.member(3)])
         #expect(Self.report(rig) == ["Cid allows", "Cid declines", "Cid has no answer"])
     }

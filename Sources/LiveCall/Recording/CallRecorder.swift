@@ -12,7 +12,7 @@ final class CallRecorder: Sendable {
     private let thread: ServiceThread
     private let turns: Turns
 
-    /// What the thread must know.
+    /// The state that the thread reads.
     private struct Inbox: Sendable {
         var party: RecordingParty
         var isEnding = false
