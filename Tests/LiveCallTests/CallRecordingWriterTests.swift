@@ -278,7 +278,7 @@ import Testing
         let manifest = try rig.manifest()
         #expect(manifest.version == 1 && manifest.recordedBy == "Ann" && manifest.room == "Blue Room")
         #expect(manifest.tracks.map(\.kind) == [.voice, .voice, .voice, .mix])
-        #expect(manifest.tracks.map(\.key)[2] == "\(CoreRig.key(3))")
+        #expect(manifest.tracks.map(\.key)[2] == CoreRig.key(3).hex)
         #expect(Set(manifest.tracks.map(\.frameCount)).count == 1)
     }
 }

@@ -302,7 +302,7 @@ package final class CallRecordingWriter {
     private func describe(_ voice: RecordedVoice) -> RecordingManifest.Track {
         RecordingManifest.Track(
             file: Self.name(voice.track), parts: voice.track.paths.count, name: voice.names.last ?? "",
-            names: voice.names, key: voice.key.map { "\($0)" }, isLocal: voice.isLocal, kind: voice.kind,
+            names: voice.names, key: voice.key?.hex, isLocal: voice.isLocal, kind: voice.kind,
             frameCount: voice.track.frameCount, gaps: voice.track.gaps, volumes: voice.volumes,
             offset: voice.shift.map {
                 .init(
