@@ -42,8 +42,7 @@ package final class CallProcessor: Sendable {
         let value: UnsafeMutablePointer<State>
         let isMuted: UnsafeMutablePointer<Atomic<Bool>>
         let volume: UnsafeMutablePointer<Atomic<UInt32>>  // the bits of a Float
-        let buffers: [AudioBuffer]
-        let retained: (CallVoice?, Wakeup)
+        let retained: (AudioBuffer, AudioBuffer, CallVoice?, Wakeup)
     }
 
     /// - Parameter voice: the processing of the captured voice; nil for none.
@@ -59,7 +58,6 @@ package final class CallProcessor: Sendable {
         playbackInsert = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         let input = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let output = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
-        let tapped = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let isMuted = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: 1)
         isMuted.initialize(to: Atomic(false))
         let volume = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
@@ -71,13 +69,12 @@ package final class CallProcessor: Sendable {
                     ring: captured.writer, wakeup: wakeup.handle, levels: spoken.writer, block: input.channels,
                     capacity: input.frameCapacity, isMuted: isMuted, voice: voice?.path,
                     insert: captureInsert.renderer, dryTap: dryTap.makeWriter(), rawTap: rawTap.makeWriter(),
-                    tapped: tapped.channels, sampleRate: deviceRate),
+                    sampleRate: deviceRate),
                 playback: PlaybackSide(
                     voices: mixer.renderer, levels: heard.writer, cycles: cycles.writer, block: output.channels,
                     capacity: output.frameCapacity, insert: playbackInsert.renderer, volume: volume,
                     sampleRate: deviceRate)))
-        state = StatePointer(
-            value: value, isMuted: isMuted, volume: volume, buffers: [input, output, tapped], retained: (voice, wakeup))
+        state = StatePointer(value: value, isMuted: isMuted, volume: volume, retained: (input, output, voice, wakeup))
     }
 
     deinit {

@@ -16,11 +16,8 @@ struct CaptureSide: ~Copyable {
     let voice: VoicePath?
     private let insert: InsertPoint.Renderer
     private var fader: VoiceFader
-    private var dryFader: VoiceFader
-    private var rawFader: VoiceFader
     private var dryTap: CaptureTap.Writer
     private var rawTap: CaptureTap.Writer
-    private let tapped: Channels  // a copy of the block for a tap
     private var speech: SpeechDetector
     private var check: MicrophoneCheck
     private var level = SpokenLevels()
@@ -30,7 +27,7 @@ struct CaptureSide: ~Copyable {
         ring: AudioRing.Writer, wakeup: Wakeup.Handle, levels: LatestValue<SpokenLevels>.Writer, block: Channels,
         capacity: Int, isMuted: UnsafeMutablePointer<Atomic<Bool>>, voice: VoicePath?,
         insert: InsertPoint.Renderer, dryTap: consuming CaptureTap.Writer, rawTap: consuming CaptureTap.Writer,
-        tapped: Channels, sampleRate: Double
+        sampleRate: Double
     ) {
         self.ring = ring
         self.wakeup = wakeup
@@ -41,10 +38,8 @@ struct CaptureSide: ~Copyable {
         self.voice = voice
         self.insert = insert
         fader = VoiceFader(sampleRate: sampleRate, isHeard: true)
-        (dryFader, rawFader) = (fader, fader)
         self.dryTap = dryTap
         self.rawTap = rawTap
-        self.tapped = tapped
         speech = SpeechDetector(sampleRate: sampleRate)
         check = MicrophoneCheck(sampleRate: sampleRate)
     }
@@ -91,29 +86,13 @@ struct CaptureSide: ~Copyable {
     mutating func send(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)
         let isHeard = !isMuted.pointee.load(ordering: .relaxed)
-        if rawTap.isRead() {
-            copyBlock(frames)
-            rawFader.process(tapped, frames, isHeard: isHeard)
-            rawTap.write(tapped, cycle, frameCount: frames)
-        } else {
-            rawFader.reset(isHeard: isHeard)
-        }
+        rawTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
         voice?.process(block, cycle, frameCount: frames)
-        if dryTap.isRead() {
-            copyBlock(frames)
-            dryFader.process(tapped, frames, isHeard: isHeard)
-            dryTap.write(tapped, cycle, frameCount: frames)
-        } else {
-            dryFader.reset(isHeard: isHeard)
-        }
+        dryTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
         voice?.addEffects(to: block, cycle, frameCount: frames)
         insert.process(block, cycle, frameCount: frames)
         fader.process(block, frames, isHeard: isHeard)
         // After a block that does not fit, the ring rejects all blocks until the reader has emptied it.
         if !ring.write(block, frameCount: frames) || ring.hasAwaited { wakeup.wake() }
-    }
-    @_noLocks
-    private func copyBlock(_ frameCount: Int) {
-        for c in 0..<block.count { copySamples(tapped[c], block[c], frameCount) }
     }
 }

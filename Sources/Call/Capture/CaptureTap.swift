@@ -11,6 +11,8 @@ final class CaptureTap: Sendable {
     private let ring: AudioRing
     private let blocks: MessageQueue<TappedBlock>
     private let isOn: SharedFlag
+    private let copy: AudioBuffer
+    private let deviceRate: Double
     private let position = Atomic(0)  // of the next frame to read; only the reader uses it
 
     /// The memory of the flag that the render thread reads.
@@ -21,6 +23,8 @@ final class CaptureTap: Sendable {
         // The reader may be two seconds late, with blocks of 16 frames or more.
         ring = AudioRing(channelCount: channelCount, capacity: Int(2 * deviceRate))
         blocks = MessageQueue(capacity: ring.capacity / 16)
+        copy = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
+        self.deviceRate = deviceRate
         isOn = SharedFlag(value: .allocate(capacity: 1))
         isOn.value.initialize(to: Atomic(false))
     }
@@ -32,7 +36,9 @@ final class CaptureTap: Sendable {
 
     /// The render thread's handle, which must not outlive the tap. There must be only one.
     func makeWriter() -> Writer {
-        Writer(ring: ring.writer, blocks: blocks.writer, capacity: ring.capacity, isOn: isOn.value)
+        Writer(
+            ring: ring.writer, blocks: blocks.writer, capacity: ring.capacity, isOn: isOn.value, copy: copy.channels,
+            fader: VoiceFader(sampleRate: deviceRate, isHeard: true))
     }
 
     /// Discards what was captured so far, and begins to copy. The previous reader must have ended.
@@ -66,27 +72,30 @@ final class CaptureTap: Sendable {
         private let blocks: MessageQueue<TappedBlock>.Writer
         private let capacity: Int
         private let isOn: UnsafeMutablePointer<Atomic<Bool>>
+        private let copy: Channels
+        private var fader: VoiceFader
         private var position = 0
 
         fileprivate init(
             ring: AudioRing.Writer, blocks: MessageQueue<TappedBlock>.Writer, capacity: Int,
-            isOn: UnsafeMutablePointer<Atomic<Bool>>
+            isOn: UnsafeMutablePointer<Atomic<Bool>>, copy: Channels, fader: VoiceFader
         ) {
             self.ring = ring
             self.blocks = blocks
             self.capacity = capacity
             self.isOn = isOn
+            self.copy = copy
+            self.fader = fader
         }
 
-        /// True while a recording reads.
+        /// Copies a block of a cycle for the recording, if there is one; as silence unless the voice is heard.
         @_noLocks
-        func isRead() -> Bool { isOn.pointee.load(ordering: .relaxed) }
-
-        /// Copies a block of a cycle.
-        @_noLocks
-        mutating func write(_ block: Channels, _ cycle: IOCycle, frameCount: Int) {
+        mutating func write(_ block: Channels, _ cycle: IOCycle, frameCount: Int, isHeard: Bool) {
+            guard isOn.pointee.load(ordering: .relaxed) else { return fader.reset(isHeard: isHeard) }
+            for c in 0..<copy.count { copySamples(copy[c], block[c], frameCount) }
+            fader.process(copy, frameCount, isHeard: isHeard)
             // The ring never rejects a block, since its later blocks would be rejected too.
-            guard ring.heldFrames &+ frameCount <= capacity, ring.write(block, frameCount: frameCount) else { return }
+            guard ring.heldFrames &+ frameCount <= capacity, ring.write(copy, frameCount: frameCount) else { return }
             // Frames without a record are discarded when the next record is read.
             blocks.push(
                 TappedBlock(

@@ -11,7 +11,7 @@ import Foundation
 /// All files begin at frame 0, which was rendered at the beginning of the recording. They line up as the local participant heard
 /// the call: a remote voice is moved by the delay of the recording beyond that of live playback, the local voice by the latency of
 /// the device. For one thread at a time; it waits for the disk.
-package final class CallRecordingWriter {
+final class CallRecordingWriter {
     /// The maximum number of persons; later ones are not recorded.
     static let maximumPersonCount = 64
     private let recording: CallRecording
@@ -43,7 +43,7 @@ package final class CallRecordingWriter {
     ///   - folder: exists.
     ///   - party: the local participant; its remote participants join by ``update(_:)``.
     ///   - room: the room's name.
-    package init(
+    init(
         _ recording: CallRecording, folder: String, _ settings: CallRecordingSettings, party: RecordingParty,
         room: String
     ) throws(AudioFileError) {
@@ -91,7 +91,7 @@ package final class CallRecordingWriter {
     // MARK: Participants
 
     /// Notes who is in the room, who allows the recording, and how loud each is.
-    package func update(_ party: RecordingParty) {
+    func update(_ party: RecordingParty) {
         self.party = party
         localVoice.shift = frames(party.deviceLatency + party.processingLatency)
         rawVoice?.shift = frames(party.deviceLatency)
@@ -151,7 +151,7 @@ package final class CallRecordingWriter {
     private var newErrors: [AudioFileError] = []
 
     /// Returns the new errors, each of which ended a file. The other files go on.
-    package func takeErrors() -> [AudioFileError] {
+    func takeErrors() -> [AudioFileError] {
         for error in (allVoices.map(\.track) + [mix.track]).compactMap(\.error)
         where !reportedErrors.contains(error) && !newErrors.contains(error) {
             newErrors.append(error)
@@ -162,12 +162,12 @@ package final class CallRecordingWriter {
     }
 
     /// True if nothing can be written any more.
-    package var isOver: Bool { mix.track.error != nil && allVoices.allSatisfy { $0.track.error != nil } }
+    var isOver: Bool { mix.track.error != nil && allVoices.allSatisfy { $0.track.error != nil } }
 
     private var allVoices: [RecordedVoice] { [localVoice] + (rawVoice.map { [$0] } ?? []) + voices }
 
     /// Reads what arrived since, and writes it.
-    package func work(at now: HostTime) {
+    func work(at now: HostTime) {
         read(until: now, tolerance: CallRecording.deviceTolerance, end: nil)
         // Every voice has arrived up to there.
         let end = position - frames(recording.depth)
@@ -242,7 +242,7 @@ package final class CallRecordingWriter {
     // MARK: The end
 
     /// Reads what was heard until now, completes all files and closes them.
-    package func finish(at now: HostTime) -> CallRecordingResult {
+    func finish(at now: HostTime) -> CallRecordingResult {
         work(at: now)
         let end = max(0, position - (localVoice.shift ?? 0))
         // Remote voices are read later than they were heard, so the recording reads on without the device.
