@@ -41,6 +41,16 @@ public enum AudioFileType: String, Hashable, Sendable, CaseIterable, CustomStrin
         }
     }
 
+    /// The usual extension of a file's name, without the dot.
+    package var fileExtension: String {
+        switch self {
+        case .wav, .rf64: "wav"
+        case .vorbis: "ogg"
+        case .adts: "aac"
+        default: rawValue
+        }
+    }
+
     /// Returns the type of a file name's extension, with ``rf64`` for `.wav`; nil if it is unknown.
     public init?(fileName: String) {
         let name = fileName.lowercased()

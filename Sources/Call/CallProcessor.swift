@@ -67,8 +67,9 @@ package final class CallProcessor: Sendable {
             to: State(
                 capture: CaptureSide(
                     ring: captured.writer, wakeup: wakeup.handle, levels: spoken.writer, block: input.channels,
-                    capacity: input.frameCapacity, isMuted: isMuted, voice: voice?.path,
-                    insert: captureInsert.renderer, dryTap: dryTap.makeWriter(), rawTap: rawTap.makeWriter(),
+                    capacity: input.frameCapacity, isMuted: isMuted,
+                    processing: voice?.processingPort, effects: voice?.renderedEffects, insert: captureInsert.renderer,
+                    dryTap: dryTap.makeWriter(), rawTap: rawTap.makeWriter(),
                     sampleRate: deviceRate),
                 playback: PlaybackSide(
                     voices: mixer.renderer, levels: heard.writer, cycles: cycles.writer, block: output.channels,
@@ -146,7 +147,7 @@ extension CallProcessor.State {
     mutating func process(_ cycle: IOCycle) {
         capture.listen(cycle)
         // Voice processing needs the sound that is played in this cycle. Without voice processing the block is sent first.
-        let needsPlayedSound = capture.voice?.needsReference() ?? false
+        let needsPlayedSound = capture.processing?.needsReference() ?? false
         if !needsPlayedSound { capture.send(cycle) }
         playback.process(cycle)
         if needsPlayedSound { capture.send(cycle) }

@@ -26,19 +26,19 @@ package struct CallCycle: BitwiseCopyable, Sendable {
 
 /// A recording of each remote peer, played out with a longer delay than live playout.
 ///
-/// The packets are the same, but the earliest packet waits half a second, so that packets too late for live playout and
+/// The packets are the same, but the earliest packet waits ``depth``, so that packets too late for live playout and
 /// retransmissions are in time; only lost packets are missing. The delay changes only by resampling, inaudibly. Packets are
 /// decoded a second time, on the reading thread, because the live decoder's concealment cannot be undone. The device's callback
 /// only notes its cycles in a queue, and neither it nor the media thread ever waits for the reader.
 ///
-/// The local voice is recorded too, as it was captured: see ``readLocalVoice(_:_:)``.
+/// Also has the local voice as captured (``readLocalVoice(_:)``).
 ///
 /// Call ``read(until:tolerance:_:)`` on one thread at a time, but not on the callback's or the media thread, and at most 2 s
 /// late. The limit is shorter if packets or blocks have under 48 frames, because the queues hold a limited number of them. The
 /// other members are for any thread except the callback's and the media thread.
 package final class CallRecording: Sendable {
-    /// The default seconds by which a recording lags behind the earliest packet.
-    package static let depth = 0.5
+    /// The default seconds by which a recording lags behind the earliest packet. A killed program loses this much.
+    package static let depth = 0.35
     /// The device's sample rate in hertz.
     package let sampleRate: Double
     /// The channels of each voice.
@@ -53,7 +53,7 @@ package final class CallRecording: Sendable {
     /// The seconds by which the recording lags behind the earliest packet.
     package let depth: Double
     private let block: AudioBuffer
-    private let taps: (dry: CaptureTap, raw: CaptureTap)?
+    private let taps: (dry: CaptureTap, raw: CaptureTap)
     private let localBlock: AudioBuffer
     private let inside: Mutex<Inside>
 
@@ -74,43 +74,26 @@ package final class CallRecording: Sendable {
         var pendingCycle: CallCycle?
     }
 
-    /// - Parameters:
-    ///   - cycles: the cycles of the callback for live playout; the recording is their only reader after ``begin()``.
-    ///   - depth: the seconds by which the recording lags behind the earliest packet, 0.001 to 1.
-    package convenience init(
-        _ cycles: MessageQueue<CallCycle>, sampleRate: Double, channelCount: Int, depth: Double = CallRecording.depth
-    ) {
-        self.init(cycles, taps: nil, sampleRate: sampleRate, channelCount: channelCount, depth: depth)
-    }
-
-    /// Creates a recording of a processor's remote voices and of its local voice.
-    package convenience init(
+    /// Creates a recording, which is the only reader of the processor's cycles and taps after ``begin(includesRawVoice:)``.
+    /// - Parameter depth: the seconds by which the recording lags behind the earliest packet, 0.001 to 1.
+    package init(
         of processor: CallProcessor, sampleRate: Double, channelCount: Int, depth: Double = CallRecording.depth
-    ) {
-        self.init(
-            processor.cycles, taps: (processor.dryTap, processor.rawTap), sampleRate: sampleRate,
-            channelCount: channelCount, depth: depth)
-    }
-
-    private init(
-        _ cycles: MessageQueue<CallCycle>, taps: (dry: CaptureTap, raw: CaptureTap)?, sampleRate: Double,
-        channelCount: Int, depth: Double
     ) {
         self.sampleRate = sampleRate
         self.channelCount = channelCount
         self.depth = depth
-        self.taps = taps
+        taps = (processor.dryTap, processor.rawTap)
         block = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         localBlock = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
-        inside = Mutex(Inside(cycles: cycles))
+        inside = Mutex(Inside(cycles: processor.cycles))
     }
 
     /// Discards the cycles so far: the recording begins with the next one. The previous reader of the cycles must have ended.
-    /// - Parameter includesRawVoice: true to record the local voice also before voice processing.
+    /// - Parameter includesRawVoice: true also to record the local voice before voice processing.
     package func begin(includesRawVoice: Bool = false) {
         inside.withLock { inside in while inside.cycles?.pop() != nil {} }
-        taps?.dry.begin()
-        if includesRawVoice { taps?.raw.begin() }
+        taps.dry.begin()
+        if includesRawVoice { taps.raw.begin() }
     }
 
     /// The stages of the local voice that are recorded. Both are silent while the local peer is muted.
@@ -123,21 +106,20 @@ package final class CallRecording: Sendable {
 
     /// Reads the next captured block of the local voice. Frames that the device skipped, or that were read more than 2 s late,
     /// are missing between two blocks. For the thread that reads the remote voices.
-    /// - Parameter visit: receives the block's frames, which are valid during the call.
-    /// - Returns: the block's time on the capturing device's counter; nil if all blocks were read.
-    package func readLocalVoice(_ stage: LocalVoice, _ visit: (CallCycle, ReadOnlyChannels) -> Void) -> CallCycle? {
-        guard let taps, let cycle = (stage == .dry ? taps.dry : taps.raw).read(localBlock.channels) else { return nil }
-        visit(cycle, ReadOnlyChannels(localBlock.channels))
-        return cycle
+    /// - Returns: the block's time on the capturing device's counter, and its frames, which are valid until the next call; nil if
+    ///   all blocks were read.
+    package func readLocalVoice(_ stage: LocalVoice) -> (cycle: CallCycle, sound: ReadOnlyChannels)? {
+        let tap = stage == .dry ? taps.dry : taps.raw
+        return tap.read(localBlock.channels).map { ($0, ReadOnlyChannels(localBlock.channels)) }
     }
 
     /// Renders the next block of every voice.
     ///
     /// The block's sound was played live ``depth`` earlier, less the live delay; each voice is timed by its own earliest packet.
-    /// Frames that the device skipped are rendered too, and so is the time for which it does not call at all.
+    /// Also renders frames that the device skipped, and the time without callbacks.
     /// - Parameters:
-    ///   - now: the time up to which a device that does not call is replaced; nil for never.
-    ///   - tolerance: the seconds for which the device may not call before it is replaced.
+    ///   - now: if the device is not called by then, the recording goes on without it; nil: it waits.
+    ///   - tolerance: the seconds without a callback after which the recording goes on.
     ///   - visit: receives each voice's frames of the block, which are valid during the call; it must not call the recording. After a
     ///     renegotiation it receives the peer's old voice beside the new one, for the recording's delay plus 0.25 s, so that no
     ///     frame of either is missing: add the two.
@@ -238,8 +220,8 @@ package final class CallRecording: Sendable {
 
     /// Ends the recording: ``read(until:tolerance:_:)`` returns nil from now on.
     func end() {
-        taps?.dry.end()
-        taps?.raw.end()
+        taps.dry.end()
+        taps.raw.end()
         inside.withLock { inside in
             inside.cycles = nil
             inside.pendingCycle = nil

@@ -103,18 +103,13 @@ public final class CallSession: MediaNegotiator {
 
     // MARK: Recording
 
-    /// The seconds by which a recording lags behind the earliest packet. A killed program loses them, so they are shorter than
-    /// usual.
-    package static let recordingDepth = 0.35
-
     /// Starts recording all remote peers, also those that join or renegotiate later, and ends an earlier recording. A recording
-    /// has ``recordingDepth`` of delay instead of the live delay, and therefore fewer gaps.
-    /// - Parameter includesRawVoice: true to record the local voice also before voice processing.
+    /// has `CallRecording.depth` of delay instead of the live delay, and therefore fewer gaps.
+    /// - Parameter includesRawVoice: true also to record the local voice before voice processing.
     /// - Throws: `CodecError` if no second decoder can be created.
     package func startRecording(includesRawVoice: Bool = false) throws(CodecError) -> CallRecording {
         let recording = CallRecording(
-            of: processor, sampleRate: preferences.deviceRate, channelCount: preferences.channelCount,
-            depth: Self.recordingDepth)
+            of: processor, sampleRate: preferences.deviceRate, channelCount: preferences.channelCount)
         try roster.record(recording, includesRawVoice: includesRawVoice)
         return recording
     }

@@ -21,9 +21,10 @@ extension LiveCall {
         switch action {
         case .start: startSound()
         case .stop:
-            finishRecording()
             media?.stop()
+            let recorder = finishRecording()
             soundEnd.finish()
+            recorder?.tagFiles()
         case .setMuted: break  // already done when the command was performed
         case .setVolume(let volume, let id): media?.setGain(volume, of: PeerID(Int(id.number)))
         case .setOutputVolume(let volume): media?.setOutputVolume(volume)
@@ -58,7 +59,7 @@ extension LiveCall {
             if case .running = snapshot.sound, let device { observe(media, device, &observation, levels) }
         }
         record(levels, snapshot)
-        updateRecording(snapshot, levels)
+        state.withLock { updateRecording($0, at: .now()) }
         handle(.observation(observation))
     }
 

@@ -88,8 +88,8 @@ public final class LiveCall: Sendable {
         let tasks = tasks.withLock { $0 }
         guard !tasks.isEmpty else { return }
         thread.withLock { $0 }?.stop()
-        finishRecording()
         media?.stop()
+        finishRecording()?.tagFiles()
         soundEnd.finish()
         roomActions.finish()
         for task in tasks { task.cancel() }
@@ -267,7 +267,10 @@ public final class LiveCall: Sendable {
             let revision = state.core.snapshot.revision
             let actions = try body(&state, .now())
             for action in actions { execute(action, &state) }
-            if state.core.snapshot.revision != revision { newSnapshots.send(state.core.snapshot) }
+            if state.core.snapshot.revision != revision {
+                newSnapshots.send(state.core.snapshot)
+                updateRecording(state, at: .now())
+            }
             return !state.mediaActions.isEmpty
         }
         if wakes { thread.withLock { $0 }?.handle.wake() }

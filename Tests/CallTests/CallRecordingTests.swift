@@ -82,8 +82,9 @@ import Testing
         rig.way = lossy(0.05, delay: 0.040)
         rig.ends[0].core.setBudget(0, for: RepairRig.other)  // nothing is repeated unasked
         let here = rig.ends[1]
-        let cycles = MessageQueue<CallCycle>(capacity: 64)
-        let recording = CallRecording(cycles, sampleRate: 48_000, channelCount: 1)
+        let processor = CallProcessor(channelCount: 1, deviceRate: 48_000, wakeup: Wakeup())
+        let cycles = processor.cycles
+        let recording = CallRecording(of: processor, sampleRate: 48_000, channelCount: 1)
         let listener = try recording.listener(to: configuration)
         recording.replace(RepairRig.other, by: listener)
         here.core.listen(listener, to: RepairRig.other)
@@ -142,7 +143,9 @@ import Testing
         #expect(try #require(recording.statistics(of: PeerID(1))).concealedFrames == 0)
         #expect(recording.statistics(of: PeerID(2)) == nil, "it was read to its end")
         let (gone, here) = (try #require(read[PeerID(2)]), try #require(read[PeerID(1)]))
-        #expect(abs(Double(here - gone) - 0.35 * 48_000) < 0.06 * 48_000, "\(here - gone)")
+        // Left at 2.9 s, and read for the depth and 0.25 s more; the recording ends at 4 s.
+        let expected = 1.1 - CallRecording.depth - 0.25
+        #expect(abs(Double(here - gone) - expected * 48_000) < 0.06 * 48_000, "\(here - gone)")
     }
 
     // MARK: In real time

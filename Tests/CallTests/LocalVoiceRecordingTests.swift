@@ -55,13 +55,10 @@ import Testing
             _ stage: CallRecording.LocalVoice = .dry, of another: CallRecording? = nil
         ) -> [Block] {
             var all: [Block] = []
-            while (another ?? recording).readLocalVoice(
-                stage,
-                { cycle, sound in
-                    let samples = Array(UnsafeBufferPointer(start: sound[0], count: cycle.frameCount))
-                    all.append(Block(cycle: cycle, samples: samples))
-                }) != nil
-            {}
+            while let (cycle, sound) = (another ?? recording).readLocalVoice(stage) {
+                let samples = Array(UnsafeBufferPointer(start: sound[0], count: cycle.frameCount))
+                all.append(Block(cycle: cycle, samples: samples))
+            }
             return all
         }
 

@@ -11,14 +11,14 @@ import Testing
 
     /// A recording, and the queue of a device whose frame 0 is at time 0.
     private struct Rig {
-        let cycles = MessageQueue<CallCycle>(capacity: 64)
+        let processor = CallProcessor(channelCount: 1, deviceRate: 48_000, wakeup: Wakeup())
         let recording: CallRecording
 
-        init() { recording = CallRecording(cycles, sampleRate: 48_000, channelCount: 1) }
+        init() { recording = CallRecording(of: processor, sampleRate: 48_000, channelCount: 1) }
 
         /// The device calls.
         func call(at sampleTime: Int64, count: Int = 480) {
-            cycles.writer.push(
+            processor.cycles.writer.push(
                 CallCycle(
                     sampleTime: sampleTime, frameCount: count,
                     hostTime: RecordingWithoutDeviceTests.beginning.advanced(bySeconds: Double(sampleTime) / 48_000)))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
-import EarshotAudioContainers
 import EarshotAudioFiles
 import EarshotCall
 import EarshotMediaTransport
@@ -15,16 +14,19 @@ import Testing
 
 /// The recording of a simulated call, on virtual time: real packets, real files.
 @Suite(.optimized) struct CallRecordingWriterTests {
-    /// A call of the recording Ann with Bob and Cid, who hum.
-    private struct Rig {
+    /// Frames of a turn of the recorder, 150 ms: the accuracy of what is noted between two turns.
+    private static let turn = 7_200
+
+    /// A call that Ann records, with Bob and Cid humming.
+    private final class Rig {
         var simulation: CallSimulation
         let writer: CallRecordingWriter
-        var party: RecordingParty
+        var state: RecordedCallState
         let folder: String
 
         init(
-            people: Int = 3, _ settings: CallRecordingSettings = .float, longestSkip: Double = 0,
-            deviceLatency: Double = 0
+            people: Int = 3, _ settings: CallRecordingSettings = .exact, longestSkip: Double = 0,
+            _ change: (inout RecordedCallState) -> Void = { _ in }
         ) throws {
             var configuration = CallSimulation.Configuration()
             configuration.codec = .pcm
@@ -38,20 +40,21 @@ import Testing
                 return peer
             }
             simulation = try CallSimulation(configuration)
-            folder = NSTemporaryDirectory() + "earshot-recording-\(UUID().uuidString)"
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-            party = RecordingParty(name: "Ann", key: CoreRig.key(1))
-            party.deviceLatency = deviceLatency
+            state = RecordedCallState(name: "Ann", key: CoreRig.key(1))
             for end in 1..<people {
-                party.participants.append(
+                state.participants.append(
                     RecordedParticipant(
                         peer: PeerID(end), key: CoreRig.key(UInt64(end + 1)), name: ["Ann", "Bob", "Cid"][end],
                         allowsRecording: true, isPresent: true))
             }
-            writer = try CallRecordingWriter(
-                try simulation.peers[0].record(depth: CallSession.recordingDepth), folder: folder, settings,
-                party: party, room: "Blue Room")
+            change(&state)
+            let recording = try simulation.peers[0].record()
+            folder = try RecordingFolder.create(
+                NSTemporaryDirectory() + "earshot-recording-\(UUID().uuidString)", room: "Blue Room")
+            writer = try CallRecordingWriter(recording, folder: folder, settings, state: state, room: "Blue Room")
         }
+
+        deinit { try? FileManager.default.removeItem(atPath: folder) }
 
         /// A sweep, different for each end, that is never the same twice.
         static func sound(_ end: Int, _ frame: Int) -> Float {
@@ -60,233 +63,397 @@ import Testing
         }
 
         /// Runs the call, with a turn of the recorder every 150 ms.
-        mutating func run(until seconds: Double) throws {
+        func run(until seconds: Double) throws {
             while simulation.elapsed < seconds {
                 try simulation.run(until: min(seconds, simulation.elapsed + 0.15))
-                for index in party.participants.indices {
-                    let playout = simulation.peers[0].playout(of: party.participants[index].peer)?.statistics
-                    party.participants[index].liveDepth = playout.flatMap { $0.isStarted ? $0.targetDepth : nil }
+                for index in state.participants.indices {
+                    let playout = simulation.peers[0].playout(of: state.participants[index].peer)?.statistics
+                    state.participants[index].liveDepth = playout.flatMap { $0.isStarted ? $0.targetDepth : nil }
                 }
-                writer.update(party)
-                writer.work(at: simulation.now)
+                writer.update(state, at: simulation.now)
+                writer.writeArrivedSound(at: simulation.now)
             }
         }
 
-        func finish() -> CallRecordingResult { writer.finish(at: simulation.now) }
+        /// Changes the state of the call from now on.
+        func change(_ body: (inout RecordedCallState) -> Void) {
+            body(&state)
+            writer.update(state, at: simulation.now)
+        }
 
-        func samples(_ file: String) throws -> [Float] { try CallRecordingWriterTests.samples("\(folder)/\(file)") }
+        func finish() -> CallRecordingResult {
+            let result = writer.finish(at: simulation.now)
+            writer.tagFiles()
+            return result
+        }
 
-        func manifest() throws -> RecordingManifest {
-            let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/recording.json"))
-            return try JSONDecoder().decode(RecordingManifest.self, from: data)
+        var files: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() } }
+
+        /// Reads a file of a complete recording, which has a frame for each frame of the recording.
+        func samples(_ file: String) throws -> [Float] {
+            let samples = try readSamples("\(folder)/\(file)")
+            try #require(samples.count == manifest.tracks.first?.frameCount, "\(file)")
+            return samples
+        }
+
+        var manifest: RecordingManifest {
+            get throws {
+                let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/recording.json"))
+                return try JSONDecoder().decode(RecordingManifest.self, from: data)
+            }
         }
 
         func track(_ file: String) throws -> RecordingManifest.Track {
-            try #require(try manifest().tracks.first { $0.file == file })
+            try #require(try manifest.tracks.first { $0.file == file })
         }
 
-        func delete() { try? FileManager.default.removeItem(atPath: folder) }
-    }
-
-    private static func samples(_ path: String) throws -> [Float] {
-        let reader = try SoundFiles.open(path)
-        let block = AudioBuffer(channelCount: 1, frameCapacity: 4_096)
-        var all: [Float] = []
-        while true {
-            let count = try reader.read(into: block.channels, frameCount: block.frameCapacity)
-            all += UnsafeBufferPointer(start: block.channels[0], count: count)
-            if count < block.frameCapacity { return all }
+        /// Returns the frame of Ann's sound at frame 0 of her file, if every sample of it is hers.
+        func offset(of file: String) throws -> Int {
+            let samples = try samples(file)
+            let (first, last) = (10_000, samples.count - 10_000)
+            try #require(last > first)
+            let offset = try #require(
+                (-4_000...4_000).first { offset in
+                    (first..<first + 16).allSatisfy { samples[$0] == Rig.sound(0, $0 + offset) }
+                }, "\(file) has another sound")
+            try #require((first..<last).allSatisfy { samples[$0] == Rig.sound(0, $0 + offset) })
+            return offset
         }
-    }
 
-    /// Returns the shift of `a` that makes it most like `b` around a frame, and the remaining difference as a part of `b`.
-    private static func alignment(_ a: [Float], _ b: [Float], around frame: Int) -> (shift: Int, difference: Double) {
-        var best = (shift: 0, difference: Double.infinity)
-        for shift in -960...960 {
-            var (error, energy) = (0.0, 0.0)
-            for n in stride(from: frame, to: frame + 9_600, by: 3) {
-                error += Double((a[n + shift] - b[n]) * (a[n + shift] - b[n]))
-                energy += Double(b[n] * b[n])
+        /// Expects that a file lies where the local participant heard the call.
+        func expectHeard(_ samples: [Float], at seconds: Double, within frames: Int = 96) throws {
+            let heard = simulation.peers[0].heard[0]
+            let first = Int(seconds * 48_000)
+            try #require(first > 2_000 && first + 12_000 < min(heard.count, samples.count))
+            var best = (shift: 0, difference: Double.infinity)
+            for shift in -960...960 {
+                var (error, energy) = (0.0, 0.0)
+                for n in stride(from: first, to: first + 9_600, by: 3) {
+                    error += Double((samples[n + shift] - heard[n]) * (samples[n + shift] - heard[n]))
+                    energy += Double(heard[n] * heard[n])
+                }
+                if error / energy < best.difference { best = (shift, error / energy) }
             }
-            if error / energy < best.difference { best = (shift, error / energy) }
+            #expect(abs(best.shift) <= frames && best.difference < 0.05, "\(best) at \(seconds) s")
         }
-        return best
     }
 
-    @Test func `a remote voice is where the local participant heard it, and the local voice is dry and exact`() throws {
-        var rig = try Rig(people: 2)
-        defer { rig.delete() }
+    // MARK: The timeline
+
+    @Test func `a remote voice is where the local participant heard it, and the local voice is exact`() throws {
+        let rig = try Rig(people: 2)
         try rig.run(until: 8)
         let result = rig.finish()
-        #expect(result.gapSeconds < 0.6 && abs(result.seconds - 8) < 0.05, "\(result)")
-        let (ann, bob) = (try rig.samples("Ann.wav"), try rig.samples("Bob.wav"))
-        let count = Int((result.seconds * 48_000).rounded())
-        #expect(try ann.count == count && bob.count == count && rig.samples("mix.wav").count == count)
-        let heard = rig.simulation.peers[0].heard[0]
-        for seconds in [2, 4, 6] {
-            let (shift, difference) = Self.alignment(bob, heard, around: seconds * 48_000)
-            // The live delay still falls in the first seconds, and the recording does not move with it.
-            #expect(abs(shift) <= (seconds < 4 ? 240 : 96), "\(shift) frames at \(seconds) s")
-            #expect(difference < 0.01, "\(difference) at \(seconds) s")
-        }
-        // Ann's own frames begin at a whole block and are hers to the bit.
-        let start = try #require(
-            (0..<2_000).first { Rig.sound(0, $0) == ann[48_000] || Rig.sound(0, 48_000 + $0) == ann[48_000] })
-        let offset = Rig.sound(0, start) == ann[48_000] ? start - 48_000 : start
-        #expect((100..<count - 2_000).allSatisfy { ann[$0] == Rig.sound(0, $0 + offset) }, "offset \(offset)")
+        #expect(abs(result.seconds - 8) < 0.05 && result.gapSeconds < 0.5, "\(result)")
+        let bob = try rig.samples("Bob.wav")
+        // The live delay still falls in the first seconds, and the recording does not move with it.
+        try rig.expectHeard(bob, at: 2, within: 240)
+        for seconds in [4.0, 6.0] { try rig.expectHeard(bob, at: seconds) }
+        #expect(try abs(rig.offset(of: "Ann.wav")) <= 512, "within four blocks of the beginning")
+        #expect(try rig.track("Bob.wav").offset?.contains == .recordingDepth)
     }
 
-    @Test func `the mix is the sum of the voices with their volumes, and a volume changes without a click`() throws {
-        var rig = try Rig()
-        defer { rig.delete() }
-        try rig.run(until: 3)
-        rig.party.participants[0].volume = 0.25
-        try rig.run(until: 6)
+    @Test func `latency moves the local voice, and that of voice processing only the dry voice`() throws {
+        var settings = CallRecordingSettings.exact
+        settings.recordsRawVoice = true
+        let plain = try Rig(people: 2, settings)
+        try plain.run(until: 2)
+        _ = plain.finish()
+        let base = try plain.offset(of: "Ann.wav")
+        #expect(try plain.offset(of: "Ann raw.wav") == base)
+        let rig = try Rig(people: 2, settings) { ($0.deviceLatency, $0.processingLatency) = (0.01, 0.03) }
+        try rig.run(until: 2)
         _ = rig.finish()
-        let (ann, bob, cid) = (try rig.samples("Ann.wav"), try rig.samples("Bob.wav"), try rig.samples("Cid.wav"))
-        let mix = try rig.samples("mix.wav")
-        func error(_ range: Range<Int>, _ gain: Float) -> Float {
-            range.reduce(0) { max($0, abs(mix[$1] - ann[$1] - gain * bob[$1] - cid[$1])) }
-        }
-        #expect(error(24_000..<110_000, 1) < 1e-6 && error(160_000..<280_000, 0.25) < 1e-6)
-        let volumes = try rig.track("Bob.wav").volumes
-        #expect(volumes.map(\.gain) == [1, 0.25] && abs((volumes.last?.frame ?? 0) - 144_000) < 9_600, "\(volumes)")
-        let step = (1..<mix.count).reduce(Float(0)) { max($0, abs(mix[$1] - mix[$1 - 1])) }
-        #expect(step < 0.08, "the sweeps themselves rise by less a frame")
+        #expect(try rig.offset(of: "Ann.wav") == base + 1_920 && rig.offset(of: "Ann raw.wav") == base + 480)
+        #expect(try rig.track("Ann.wav").offset == .init(seconds: 0.04, contains: .deviceLatency))
     }
 
-    @Test func `a voice is silence until its participant allows the recording, and after it declines`() throws {
-        var rig = try Rig()
-        defer { rig.delete() }
-        rig.party.participants[0].allowsRecording = nil
-        rig.party.participants[1].allowsRecording = false
+    @Test func `a new latency moves the local voice once, and its jitter does not`() throws {
+        let rig = try Rig(people: 2) { $0.deviceLatency = 0.02 }
         try rig.run(until: 2)
-        rig.party.participants[0].allowsRecording = true
-        try rig.run(until: 5)
-        rig.party.participants[0].allowsRecording = false
-        try rig.run(until: 7)
-        let result = rig.finish()
-        let (bob, cid) = (try rig.samples("Bob.wav"), try rig.samples("Cid.wav"))
-        #expect(cid.allSatisfy { $0 == 0 } && bob.count == cid.count)
-        let gaps = try rig.track("Bob.wav").gaps
-        #expect(gaps.map(\.reason) == [.undecided, .declined], "\(gaps)")
-        for gap in gaps {
-            #expect(bob[gap.frame..<gap.frame + gap.frameCount].allSatisfy { $0 == 0 })
+        for step in 1...8 {
+            rig.change { $0.deviceLatency = 0.02 + (step % 2 == 0 ? 0.002 : -0.002) }
+            try rig.run(until: 2 + 0.15 * Double(step))
         }
-        #expect(bob[100_000..<200_000].contains { abs($0) > 0.15 })
-        #expect(try rig.track("Cid.wav").gaps.map(\.frameCount) == [cid.count])
-        #expect(result.gapSeconds > 9)
-        let mix = try rig.samples("mix.wav")
-        let ann = try rig.samples("Ann.wav")
-        let other = (0..<80_000).first { abs(mix[$0] - ann[$0]) > 1e-6 }
-        #expect(other == nil, "frame \(other ?? 0) of the mix is not Ann's")
-    }
-
-    @Test func `a participant who leaves, returns under another number and changes the name has one file`() throws {
-        var rig = try Rig()
-        defer { rig.delete() }
-        try rig.run(until: 2)
-        let bob = rig.party.participants.remove(at: 0)
+        // During a change of the device the latency is 0.
+        rig.change { $0.deviceLatency = 0 }
         try rig.run(until: 4)
-        rig.party.participants.append(bob)
-        rig.party.participants[1].name = "Benjamin"
+        rig.change { $0.deviceLatency = 0.01 }
         try rig.run(until: 6)
-        rig.party.participants[0].peer = PeerID(9)  // whose media is not open yet
-        rig.party.participants[0].isPresent = false
-        try rig.run(until: 7)
         _ = rig.finish()
-        let files = try FileManager.default.contentsOfDirectory(atPath: rig.folder).sorted()
-        #expect(files == ["Ann.wav", "Bob.wav", "Cid.wav", "mix.wav", "recording.json"])
-        let track = try rig.track("Bob.wav")
-        #expect(track.names == ["Bob", "Benjamin"] && track.gaps.map(\.reason) == [.away], "\(track)")
-        let gap = try #require(track.gaps.first)
-        #expect(abs(gap.frameCount - 96_000) < 9_600, "\(gap)")
-        #expect(try rig.track("Cid.wav").gaps.map(\.reason) == [.away])
-        // The voice lies where it was heard before leaving and after the return: both others are what was played.
-        let sum = zip(try rig.samples("Bob.wav"), try rig.samples("Cid.wav")).map { $0 + $1 }
-        for frame in [80_000, 230_000] {
-            let (shift, difference) = Self.alignment(sum, rig.simulation.peers[0].heard[0], around: frame)
-            #expect(abs(shift) <= 96 && difference < 0.05, "\(shift), \(difference)")
-        }
+        let gaps = try rig.track("Ann.wav").gaps
+        #expect(gaps.map(\.frameCount) == [480] && gaps.map(\.reason) == [.device], "\(gaps)")
     }
 
-    @Test func `a gap of the device of any length is silence in its place`() throws {
-        var rig = try Rig(people: 2, longestSkip: 4)
-        defer { rig.delete() }
+    @Test func `a gap of the device of any length is silence in its place, and others are recorded meanwhile`() throws {
+        let rig = try Rig(people: 2, longestSkip: 4)
         try rig.run(until: 2)
         rig.simulation.peers[0].skipCycles(for: 3)
         try rig.run(until: 8)
         let result = rig.finish()
         #expect(abs(result.seconds - 8) < 0.05, "\(result)")
         let gaps = try rig.track("Ann.wav").gaps
-        #expect(gaps.count == 1 && gaps[0].reason == .device && abs(gaps[0].frameCount - 144_000) < 1_000, "\(gaps)")
-        // Bob's voice was received meanwhile and is recorded.
+        try #require(gaps.count == 1, "\(gaps)")
+        #expect(gaps[0].reason == .device && abs(gaps[0].frameCount - 144_000) < 1_000, "\(gaps)")
+        #expect(abs(gaps[0].frame - 96_000) < 1_000, "\(gaps)")
         let bob = try rig.samples("Bob.wav")
         let quiet = stride(from: 48_000, to: 340_000, by: 480).filter { start in
             (start..<start + 480).allSatisfy { abs(bob[$0]) < 0.05 }
         }
         #expect(quiet.isEmpty, "\(quiet)")
-        #expect(Self.alignment(bob, rig.simulation.peers[0].heard[0], around: 300_000).difference < 0.05)
+        try rig.expectHeard(bob, at: 6.5)
     }
+
+    @Test func `a local voice that is read too late is a gap, and exact around it`() throws {
+        let rig = try Rig(people: 2)
+        try rig.run(until: 2)
+        try rig.simulation.run(until: 6)  // a disk that is stuck for 4 s
+        try rig.run(until: 9)
+        _ = rig.finish()
+        let (ann, mix) = (try rig.samples("Ann.wav"), try rig.samples("mix.wav"))
+        let gap = try #require(try rig.track("Ann.wav").gaps.first)
+        #expect(gap.reason == .device && gap.frameCount > 48_000, "\(gap)")
+        let bob = try rig.samples("Bob.wav")
+        let end = gap.frame + gap.frameCount
+        let offset = try #require((-512...512).first { ann[20_000] == Rig.sound(0, 20_000 + $0) })
+        for frame in Array(10_000..<gap.frame) + Array(end..<420_000) {
+            try #require(ann[frame] == Rig.sound(0, frame + offset), "\(frame)")
+        }
+        #expect((10_000..<420_000).allSatisfy { abs(mix[$0] - ann[$0] - bob[$0]) < 1e-6 })
+    }
+
+    // MARK: Participants
+
+    @Test func `a voice is silence until its participant allows the recording, and after it declines`() throws {
+        let rig = try Rig {
+            $0.participants[0].allowsRecording = nil
+            $0.participants[1].allowsRecording = false
+        }
+        try rig.run(until: 2)
+        rig.change { $0.participants[0].allowsRecording = true }
+        try rig.run(until: 5)
+        rig.change { $0.participants[0].allowsRecording = false }
+        try rig.run(until: 7)
+        let result = rig.finish()
+        let (ann, bob, cid) = (
+            try rig.samples("Ann.wav"), try rig.samples("Bob.wav"), try rig.samples("Cid.wav")
+        )
+        #expect(cid.allSatisfy { $0 == 0 })
+        let gaps = try rig.track("Bob.wav").gaps
+        try #require(gaps.map(\.reason) == [.undecided, .declined], "\(gaps)")
+        // The block at that time ends at most 128 frames later.
+        #expect(gaps[0].frame == 0 && abs(gaps[0].frameCount - 96_000) <= 256, "\(gaps)")
+        #expect(abs(gaps[1].frame - 240_000) <= 256 && gaps[1].frame + gaps[1].frameCount == bob.count, "\(gaps)")
+        for gap in gaps { #expect(bob[gap.frame..<gap.frame + gap.frameCount].allSatisfy { $0 == 0 }) }
+        #expect(bob[100_000..<200_000].contains { abs($0) > 0.15 })
+        let declined = try rig.track("Cid.wav").gaps
+        #expect(declined.map(\.frameCount) == [cid.count] && declined.map(\.reason) == [.declined])
+        #expect(abs(result.gapSeconds - 11) < 0.1, "\(result)")
+        let mix = try rig.samples("mix.wav")
+        let other = (Array(0..<95_000) + Array(241_000..<mix.count)).first { abs(mix[$0] - ann[$0]) > 1e-6 }
+        #expect(other == nil, "frame \(other ?? 0) of the mix is not Ann's")
+    }
+
+    @Test func `a participant who returns under another number and name has one file`() throws {
+        let rig = try Rig { $0.participants[0].peer = PeerID(9) }  // as which Bob has no media
+        try rig.run(until: 2)
+        rig.change {
+            $0.participants[0].peer = PeerID(1)
+            $0.participants[0].name = "Benjamin"
+        }
+        try rig.run(until: 5)
+        let bob = rig.state.participants[0]
+        rig.change { $0.participants.remove(at: 0) }
+        try rig.run(until: 7)
+        rig.change { $0.participants.append(bob) }
+        try rig.run(until: 9)
+        _ = rig.finish()
+        #expect(try rig.files == ["Ann.wav", "Bob.wav", "Cid.wav", "mix.wav", "recording.json"])
+        let track = try rig.track("Bob.wav")
+        #expect(track.name == "Benjamin" && track.names == ["Bob", "Benjamin"])
+        try #require(track.gaps.map(\.reason) == [.away, .away], "\(track.gaps)")
+        #expect(abs(track.gaps[0].frameCount - 96_000) < 2 * Self.turn, "\(track.gaps)")
+        #expect(abs(track.gaps[1].frame - 240_000) <= 256 && abs(track.gaps[1].frameCount - 96_000) <= 512)
+        // Before leaving and after returning, the voice is at the frames where it was heard.
+        let sum = zip(try rig.samples("Bob.wav"), try rig.samples("Cid.wav")).map { $0 + $1 }
+        for seconds in [4.0, 8.0] { try rig.expectHeard(sum, at: seconds) }
+    }
+
+    @Test func `the file of a participant who joins later begins with a gap`() throws {
+        let rig = try Rig()
+        let cid = rig.state.participants.removeLast()
+        try rig.run(until: 3)
+        rig.change { $0.participants.append(cid) }
+        try rig.run(until: 6)
+        _ = rig.finish()
+        let track = try rig.track("Cid.wav")
+        let gap = try #require(track.gaps.first)
+        #expect(track.gaps.count == 1 && gap.frame == 0 && gap.reason == .away, "\(track.gaps)")
+        #expect(abs(gap.frameCount - 144_000) < 2 * Self.turn, "\(gap)")
+        #expect(track.volumes == [.init(frame: 0, gain: 1)])
+        let sum = zip(try rig.samples("Bob.wav"), try rig.samples("Cid.wav")).map { $0 + $1 }
+        try rig.expectHeard(sum, at: 5)
+    }
+
+    @Test func `participants beyond the limit are reported once, and the others are recorded`() throws {
+        let rig = try Rig(people: 2)
+        rig.change { state in
+            for number in 10..<10 + CallRecordingWriter.maximumParticipantCount + 1 {
+                state.participants.append(
+                    RecordedParticipant(
+                        peer: PeerID(number), key: nil, name: "Eva", allowsRecording: true, isPresent: false))
+            }
+        }
+        try rig.run(until: 1)
+        #expect(rig.writer.takeErrors() == [.tooManyParticipants(limit: CallRecordingWriter.maximumParticipantCount)])
+        #expect(try rig.files.count == CallRecordingWriter.maximumParticipantCount + 3)
+        try rig.run(until: 1.5)
+        #expect(rig.writer.takeErrors().isEmpty)
+        _ = rig.finish()
+    }
+
+    // MARK: The mix
+
+    @Test func `the mix is the sum of the voices with their volumes`() throws {
+        let rig = try Rig()
+        try rig.run(until: 3)
+        rig.change { $0.participants[0].volume = 0.25 }
+        try rig.run(until: 6)
+        _ = rig.finish()
+        let (ann, bob, cid) = (
+            try rig.samples("Ann.wav"), try rig.samples("Bob.wav"), try rig.samples("Cid.wav")
+        )
+        let mix = try rig.samples("mix.wav")
+        func error(_ range: Range<Int>, _ gain: Float) -> Float {
+            range.reduce(0) { max($0, abs(mix[$1] - ann[$1] - gain * bob[$1] - cid[$1])) }
+        }
+        #expect(error(24_000..<143_000, 1) < 1e-6 && error(145_000..<280_000, 0.25) < 1e-6)
+        let volumes = try rig.track("Bob.wav").volumes
+        #expect(volumes.map(\.gain) == [1, 0.25], "\(volumes)")
+        #expect(volumes.last.map { abs($0.frame - 144_000) <= 256 } ?? false, "\(volumes)")
+    }
+
+    /// The volume changes in a block of 128 frames, also just before its end.
+    @Test(arguments: [1, 64, 127, 128]) func `a volume changes without a click`(place: Int) throws {
+        let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
+        let folder = try RecordingFolder.create(
+            NSTemporaryDirectory() + "earshot-volume-\(UUID().uuidString)", room: "Blue Room")
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let voice = RecordedVoice(
+            try RecordingTrack(path: "\(folder)/Bob.wav", format: format, .exact), format: format, key: nil,
+            name: "Bob")
+        var mix = RecordingMix(
+            try RecordingTrack(path: "\(folder)/mix.wav", format: format, .exact), format: format)
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 128)
+        for i in 0..<128 { block.channels[0][i] = 0.5 }
+        voice.update(name: "Bob", silenceReason: nil, volume: 1, at: 0)
+        voice.update(name: "Bob", silenceReason: nil, volume: 0.25, at: 256 + place)
+        for n in 0..<8 {
+            voice.add(ReadOnlyChannels(block.channels), frameCount: 128)
+            voice.write(frameCount: 128, at: 128 * n, end: nil, limit: 48_000, to: &mix)
+        }
+        mix.write(to: 1_024)
+        mix.track.close()
+        voice.finish(at: 1_024, tolerance: 0)
+        let samples = try readSamples("\(folder)/mix.wav")
+        try #require(samples.count == 1_024)
+        #expect(samples[255 + place] == 0.5 && abs(samples[256 + place + 240] - 0.125) < 1e-6)
+        let steps = zip(samples, samples.dropFirst()).map { abs($1 - $0) }
+        #expect(steps.max().map { $0 < 0.5 * 0.75 / 200 } ?? false, "\(steps.max() ?? 0)")
+    }
+
+    // MARK: Files
 
     @Test(arguments: AudioFileType.allCases)
     func `a recording that was killed has all but the last second, in every format`(type: AudioFileType) throws {
         var settings = CallRecordingSettings()
         settings.type = type
-        var rig = try Rig(people: 2, settings)
-        defer { rig.delete() }
+        let rig = try Rig(people: 2, settings)
         try rig.run(until: 6)
+        try rig.simulation.run(until: 6.14)  // just before the next turn
         let copies = rig.folder + "-killed"
         try FileManager.default.copyItem(atPath: rig.folder, toPath: copies)
         defer { try? FileManager.default.removeItem(atPath: copies) }
-        let files = try FileManager.default.contentsOfDirectory(atPath: copies).filter { $0 != "recording.json" }
-        #expect(files.count == 3)
+        let files = try rig.files.filter { $0 != "recording.json" }
+        try #require(files.count == 3)
         for file in files {
-            let seconds = Double(try Self.samples("\(copies)/\(file)").count) / 48_000
-            #expect(seconds > 5 && seconds < 6.2, "\(file): \(seconds) s")
+            let samples = try readSamples("\(copies)/\(file)")
+            let seconds = Double(samples.count) / 48_000
+            #expect(seconds > 5.14 && seconds < 6.2, "\(file): \(seconds) s")
+            try #require(samples.count > 200_000)
+            #expect(samples[100_000..<200_000].contains { abs($0) > 0.1 }, "\(file)")
         }
-        #expect(FileManager.default.fileExists(atPath: "\(copies)/recording.json"))
-        _ = rig.finish()
+        let data = try Data(contentsOf: URL(fileURLWithPath: "\(copies)/recording.json"))
+        #expect(try JSONDecoder().decode(RecordingManifest.self, from: data).tracks.count == 3)
+        let result = rig.finish()
+        for file in files {
+            let count = try SoundFiles.info("\(rig.folder)/\(file)").frameCount
+            #expect(abs(Double(count) / 48_000 - result.seconds) < 0.05, "\(file)")
+        }
     }
 
     @Test func `divided files continue each other, and the raw voice is a file of its own`() throws {
-        var settings = CallRecordingSettings.float
+        var settings = CallRecordingSettings.exact
         settings.partDuration = 1
         settings.recordsRawVoice = true
-        var rig = try Rig(people: 2, settings)
-        defer { rig.delete() }
+        let rig = try Rig(people: 2, settings)
         try rig.run(until: 3.5)
         let result = rig.finish()
-        let track = try rig.track("Bob-001.wav")
+        let track = try rig.track("Ann-001.wav")
         #expect(track.parts == 4 && result.paths.count == 12, "\(result.paths)")
-        for part in 1...3 { #expect(try rig.samples("Bob-00\(part).wav").count == 48_000) }
-        for part in 1...4 {
-            #expect(try rig.samples("Ann-00\(part).wav") == rig.samples("Ann raw-00\(part).wav"))
+        for name in ["Ann", "Ann raw"] {
+            var all: [Float] = []
+            for part in 1...4 {
+                let samples = try readSamples("\(rig.folder)/\(name)-00\(part).wav")
+                #expect(samples.count == 48_000 || part == 4)
+                all += samples
+            }
+            try #require(all.count == track.frameCount)
+            let offset = try #require((-512...512).first { all[20_000] == Rig.sound(0, 20_000 + $0) })
+            #expect((10_000..<all.count - 10_000).allSatisfy { all[$0] == Rig.sound(0, $0 + offset) })
         }
+        #expect(try rig.track("Ann raw-001.wav").kind == .raw && rig.track("Ann raw-001.wav").volumes.isEmpty)
     }
 
-    @Test func `the files and their description are for their owner only, and tell room and name`() throws {
-        var rig = try Rig()
-        defer { rig.delete() }
+    @Test func `the files are for their owner only, and tell room and name`() throws {
+        let rig = try Rig()
         try rig.run(until: 1.5)
         _ = rig.finish()
-        for file in try FileManager.default.contentsOfDirectory(atPath: rig.folder) {
+        let files = try rig.files
+        try #require(files.count == 5)
+        for file in files {
             #expect(PathText.status("\(rig.folder)/\(file)")?.st_mode == S_IFREG | 0o600, "\(file)")
         }
         let tags = try AudioFileTags(path: "\(rig.folder)/Bob.wav")
         #expect(tags.artist == "Bob" && tags.album == "Blue Room")
-        let manifest = try rig.manifest()
+        let manifest = try rig.manifest
         #expect(manifest.version == 1 && manifest.recordedBy == "Ann" && manifest.room == "Blue Room")
+        #expect(manifest.sampleRate == 48_000 && manifest.channelCount == 1 && manifest.clock == "playback")
+        #expect(abs(manifest.zero - 5_000_000_000) < 20_000_000, "\(manifest.zero)")
         #expect(manifest.tracks.map(\.kind) == [.voice, .voice, .voice, .mix])
-        #expect(manifest.tracks.map(\.key)[2] == CoreRig.key(3).hex)
+        #expect(manifest.tracks.map(\.key) == [1, 2, 3].map { CoreRig.key($0).hex } + [nil])
         #expect(Set(manifest.tracks.map(\.frameCount)).count == 1)
     }
-}
 
-extension CallRecordingSettings {
-    fileprivate static var float: CallRecordingSettings {
-        var settings = CallRecordingSettings()
-        settings.encoding.sampleFormat = .float32
-        return settings
+    @Test func `the documented example has exactly the fields that are written`() throws {
+        let page = try document("recording-format.md")
+        let example = try #require(page.split(separator: "```json").last?.split(separator: "```").first)
+        let manifest = try JSONDecoder().decode(RecordingManifest.self, from: Data(example.utf8))
+        #expect(Self.keys(try JSONEncoder().encode(manifest)) == Self.keys(Data(example.utf8)))
+    }
+
+    /// Returns the paths of all fields; those of an array's elements together.
+    private static func keys(_ data: Data) -> Set<String> {
+        func collect(_ value: Any, _ path: String) -> Set<String> {
+            switch value {
+            case let object as [String: Any]:
+                object.reduce(into: []) {
+                    $0.formUnion(collect($1.value, "\(path)/\($1.key)").union(["\(path)/\($1.key)"]))
+                }
+            case let array as [Any]: array.reduce(into: []) { $0.formUnion(collect($1, path)) }
+            default: []
+            }
+        }
+        return (try? JSONSerialization.jsonObject(with: data)).map { collect($0, "") } ?? []
     }
 }

@@ -15,20 +15,20 @@ import Testing
     private final class Rig {
         private let processor = CallProcessor(channelCount: 1, deviceRate: 48_000, wakeup: Wakeup())
         private let writer: CallRecordingWriter
-        private let folder = NSTemporaryDirectory() + "earshot-microphone-\(UUID().uuidString)"
+        private let folder: String
         private let input = AudioBuffer(channelCount: 1, frameCapacity: 64)
         private let output = AudioBuffer(channelCount: 1, frameCapacity: 64)
 
         init() throws {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
             let recording = CallRecording(of: processor, sampleRate: 48_000, channelCount: 1)
             recording.begin(includesRawVoice: true)
-            var settings = CallRecordingSettings()
-            settings.encoding.sampleFormat = .float32
+            var settings = CallRecordingSettings.exact
             settings.recordsRawVoice = true
-            var party = RecordingParty(name: "Ann")
-            party.hasSeparateMicrophone = true
-            writer = try CallRecordingWriter(recording, folder: folder, settings, party: party, room: "Blue Room")
+            var state = RecordedCallState(name: "Ann")
+            state.hasSeparateMicrophone = true
+            folder = try RecordingFolder.create(
+                NSTemporaryDirectory() + "earshot-microphone-\(UUID().uuidString)", room: "Blue Room")
+            writer = try CallRecordingWriter(recording, folder: folder, settings, state: state, room: "Blue Room")
         }
 
         deinit { try? FileManager.default.removeItem(atPath: folder) }
@@ -42,7 +42,7 @@ import Testing
                 let (playTime, captureTime) = (Double(played) / playedRate, Double(captured) / 48_000)
                 let now = min(playTime, captureTime)
                 if now >= turn {
-                    writer.work(at: time(now))
+                    writer.writeArrivedSound(at: time(now))
                     turn += 0.15
                 }
                 if now >= seconds { break }
@@ -73,7 +73,7 @@ import Testing
 
         /// Returns the frame of the loudest sample near each click, less the frame that the playing device had then.
         func errors(_ file: String, seconds: Int, drift: Double) throws -> [Int] {
-            let samples = try samples(file)
+            let samples = try readSamples("\(folder)/\(file)")
             return try (0..<seconds - 1).map { second in
                 let expected = Int((Double(24_000 + 48_000 * second) * (1 + drift * 1e-6)).rounded())
                 let near = expected - 4_800..<expected + 4_800
@@ -81,17 +81,6 @@ import Testing
                 let loudest = try #require(near.max { abs(samples[$0]) < abs(samples[$1]) })
                 try #require(abs(samples[loudest]) > 0.2, "no click in second \(second)")
                 return loudest - expected
-            }
-        }
-
-        private func samples(_ file: String) throws -> [Float] {
-            let reader = try SoundFiles.open("\(folder)/\(file)")
-            let block = AudioBuffer(channelCount: 1, frameCapacity: 4_096)
-            var all: [Float] = []
-            while true {
-                let count = try reader.read(into: block.channels, frameCount: block.frameCapacity)
-                all += UnsafeBufferPointer(start: block.channels[0], count: count)
-                if count < block.frameCapacity { return all }
             }
         }
     }
@@ -105,10 +94,11 @@ import Testing
         #expect(errors.allSatisfy { abs($0) <= 24 }, "\(errors)")
     }
 
-    @Test func `the raw voice of a separate microphone lies where the dry one does`() throws {
+    @Test(arguments: [0.0, 100, -100])
+    func `the raw voice of a separate microphone lies where the dry one does`(drift: Double) throws {
         let rig = try Rig()
-        rig.run(seconds: 5, drift: 0)
-        let errors = try rig.errors("Ann raw.wav", seconds: 5, drift: 0)
+        rig.run(seconds: 5, drift: drift)
+        let errors = try rig.errors("Ann raw.wav", seconds: 5, drift: drift)
         #expect(errors.allSatisfy { abs($0) <= 24 }, "\(errors)")
     }
 }

@@ -43,7 +43,12 @@ final class TestRoom: LiveCallRoom {
     func remove(_ member: MemberID) async { note("remove") }
     func block(_ member: MemberID) async { note("block") }
     func setPolicy(_ policy: AdmissionPolicy) async { note("admission") }
-    func update(name: PeerName?, isMuted: Bool?, isRecording: Bool?, allowsRecording: Bool?) async { note("tell") }
+    func update(name: PeerName?, isMuted: Bool?, isRecording: Bool?, allowsRecording: Bool?) async {
+        let values = [isMuted.map { "muted \($0)" }, isRecording.map { "recording \($0)" }]
+        note(
+            (["tell", name?.text] + values + [allowsRecording.map { "allowed \($0)" }]).compactMap(\.self)
+                .joined(separator: " "))
+    }
     var joinCodes: [JoinCode] { get async { [] } }
     func report(of member: MemberID) -> MediaPortReport? { nil }
     func send(_ bytes: [UInt8], to members: [MemberID]) async throws(TransferFailure) { note("send") }
@@ -86,7 +91,9 @@ final class TestMedia: LiveCallMedia {
     func statistics(of peer: PeerID) -> CallStatistics? { nil }
     func startRecording(includesRawVoice: Bool) throws(CodecError) -> CallRecording {
         note("start recording")
-        return CallRecording(MessageQueue(capacity: 64), sampleRate: 48_000, channelCount: 1)
+        return CallRecording(
+            of: CallProcessor(channelCount: 1, deviceRate: 48_000, wakeup: Wakeup()), sampleRate: 48_000,
+            channelCount: 1)
     }
     func endRecording() { note("end recording") }
 }

@@ -75,11 +75,12 @@ package enum PathText {
     }
 
     /// Creates a folder and those that contain it, as `mkdir -p` does. Returns the errno of a failure; nil if the folder exists now.
-    package static func makeFolder(_ path: String) -> CInt? {
+    /// - Parameter mode: the mode of new folders, without the bits of the umask.
+    package static func makeFolder(_ path: String, mode: mode_t = 0o777) -> CInt? {
         var end = path.startIndex
         while end < path.endIndex {
             end = path.utf8[path.utf8.index(after: end)...].firstIndex(of: UInt8(ascii: "/")) ?? path.endIndex
-            guard mkdir(bytes(String(path[..<end])), 0o777) != 0, errno != EEXIST else { continue }
+            guard mkdir(bytes(String(path[..<end])), mode) != 0, errno != EEXIST else { continue }
             let code = errno
             // An existing folder on a read-only file system, for example.
             if status(String(path[..<end])).map({ $0.st_mode & S_IFMT == S_IFDIR }) != true { return code }

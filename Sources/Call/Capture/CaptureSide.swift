@@ -13,7 +13,8 @@ struct CaptureSide: ~Copyable {
     private let block: Channels  // the cycle's, with the call's channels
     private let capacity: Int
     private let isMuted: UnsafeMutablePointer<Atomic<Bool>>
-    let voice: VoicePath?
+    let processing: VoiceProcessingPort?
+    private let effects: VoiceEffects?
     private let insert: InsertPoint.Renderer
     private var fader: VoiceFader
     private var dryTap: CaptureTap.Writer
@@ -25,8 +26,9 @@ struct CaptureSide: ~Copyable {
 
     init(
         ring: AudioRing.Writer, wakeup: Wakeup.Handle, levels: LatestValue<SpokenLevels>.Writer, block: Channels,
-        capacity: Int, isMuted: UnsafeMutablePointer<Atomic<Bool>>, voice: VoicePath?,
-        insert: InsertPoint.Renderer, dryTap: consuming CaptureTap.Writer, rawTap: consuming CaptureTap.Writer,
+        capacity: Int, isMuted: UnsafeMutablePointer<Atomic<Bool>>, processing: VoiceProcessingPort?,
+        effects: VoiceEffects?, insert: InsertPoint.Renderer, dryTap: consuming CaptureTap.Writer,
+        rawTap: consuming CaptureTap.Writer,
         sampleRate: Double
     ) {
         self.ring = ring
@@ -35,7 +37,8 @@ struct CaptureSide: ~Copyable {
         self.block = block
         self.capacity = capacity
         self.isMuted = isMuted
-        self.voice = voice
+        self.processing = processing
+        self.effects = effects
         self.insert = insert
         fader = VoiceFader(sampleRate: sampleRate, isHeard: true)
         self.dryTap = dryTap
@@ -87,9 +90,9 @@ struct CaptureSide: ~Copyable {
         let frames = min(cycle.frameCount, capacity)
         let isHeard = !isMuted.pointee.load(ordering: .relaxed)
         rawTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
-        voice?.process(block, cycle, frameCount: frames)
+        processing?.process(block, reference: cycle.output, frameCount: frames)
         dryTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
-        voice?.addEffects(to: block, cycle, frameCount: frames)
+        effects?.process(block, cycle, frameCount: frames)
         insert.process(block, cycle, frameCount: frames)
         fader.process(block, frames, isHeard: isHeard)
         // After a block that does not fit, the ring rejects all blocks until the reader has emptied it.

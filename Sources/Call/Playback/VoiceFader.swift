@@ -13,10 +13,6 @@ struct VoiceFader: BitwiseCopyable {
         step = Float(1 / (0.005 * sampleRate))
     }
 
-    /// Sets the gain without a fade, while nobody hears the voice.
-    @_noLocks
-    mutating func reset(isHeard: Bool) { gain = isHeard ? 1 : 0 }
-
     @_noLocks
     mutating func process(_ block: Channels, _ frameCount: Int, isHeard: Bool) {
         let goal: Float = isHeard ? 1 : 0

@@ -8,7 +8,7 @@ import Synchronization
 /// The processing of the local voice before it is sent: voice processing, then effects.
 ///
 /// For one ``CallSession``. Members are for the control thread.
-public final class CallVoice: @unchecked Sendable {  // for the control thread; `path` has what the render thread uses
+public final class CallVoice: @unchecked Sendable {  // for the control thread; the render thread has handles only
     /// The state of voice processing.
     public enum Processing: Hashable, Sendable {
         /// The microphone is sent unprocessed.
@@ -26,7 +26,10 @@ public final class CallVoice: @unchecked Sendable {  // for the control thread; 
     /// True if voice processing was to be prepared. If that failed, ``processing`` has the error.
     public let canProcess: Bool
     let worker: VoiceProcessingWorker?
-    let path: VoicePath
+    /// Voice processing, for the render thread; nil for none.
+    var processingPort: VoiceProcessingPort? { worker?.port }
+    /// The effects, for the render thread; nil for none.
+    let renderedEffects: VoiceEffects?
 
     private let effectBuffer: AudioBuffer?
     private let creationError: VoiceProcessingError?
@@ -61,8 +64,9 @@ public final class CallVoice: @unchecked Sendable {  // for the control thread; 
         effectBuffer =
             effects == nil
             ? nil : AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
-        path = VoicePath(
-            processing: worker?.port, effects: effects?.callback, effectOutput: effectBuffer?.channels)
+        renderedEffects = effects.flatMap { effects in
+            effectBuffer.map { VoiceEffects(callback: effects.callback, output: $0.channels) }
+        }
     }
 
     deinit { worker?.stop() }

@@ -40,7 +40,7 @@ extension LiveCallCore {
             next.admission = policy
             act(.room(.setAdmission(policy)))
         case .setMuted(let isMuted): setMuted(isMuted)
-        case .rename(let name): act(.room(.notify(MemberNotice(name: name))))
+        case .rename(let name): act(.room(.notify(ParticipantNotice(name: name))))
         case .setVolume(let volume, let id):
             try require(id)
             let volume = Self.clampedVolume(volume)
@@ -89,7 +89,7 @@ extension LiveCallCore {
         guard isMuted != next.isMuted else { return }
         next.isMuted = isMuted
         act(.media(.setMuted(isMuted)))
-        act(.room(.notify(MemberNotice(isMuted: isMuted))))
+        act(.room(.notify(ParticipantNotice(isMuted: isMuted))))
         notify(.muted(isMuted))
     }
 

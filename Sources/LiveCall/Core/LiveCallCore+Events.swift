@@ -97,13 +97,13 @@ extension LiveCallCore {
         case remove(MemberID)
         case block(MemberID)
         case setAdmission(AdmissionPolicy)
-        case notify(MemberNotice)
+        case notify(ParticipantNotice)
         case readJoinCodes
         case close(endsRoom: Bool)
     }
 
     /// A change of the local participant for the others in the room; nil for no change.
-    package struct MemberNotice: Hashable, Sendable {
+    package struct ParticipantNotice: Hashable, Sendable {
         package var name: PeerName?
         package var isMuted: Bool?
         package var isRecording: Bool?

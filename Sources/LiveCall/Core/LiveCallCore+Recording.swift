@@ -5,35 +5,36 @@ import EarshotRooms
 /// The local recording, and the recordings of others.
 extension LiveCallCore {
     /// The state of the local recording.
-    struct Recording: Sendable {
-        /// The folder of a recording that waits for the sound; nil if none waits. The inner value is nil for the default folder.
-        var awaited: String??
-        /// True from the request to start until the recording has ended.
-        var isRequested = false
-        var isEnding = false
+    enum Recording: Hashable, Sendable {
+        case idle
+        /// The recording starts when the sound has started; nil for the default folder.
+        case awaited(folder: String?)
+        /// The recording was started, and has not ended.
+        case started
+        /// The end of the recording was requested.
+        case ending
     }
 
     mutating func startRecording(_ folder: String?) throws(CommandRefusal) {
-        guard !recording.isRequested, recording.awaited == nil else { throw .alreadyRecording }
-        recording.awaited = .some(folder)
+        guard recording == .idle else { throw .alreadyRecording }
+        recording = .awaited(folder: folder)
     }
 
     mutating func stopRecording() throws(CommandRefusal) {
-        if recording.awaited != nil {
-            recording.awaited = nil
-            return
+        switch recording {
+        case .idle: throw .notRecording
+        case .awaited: recording = .idle
+        case .started:
+            recording = .ending
+            act(.media(.stopRecording))
+        case .ending: break
         }
-        guard recording.isRequested else { throw .notRecording }
-        guard !recording.isEnding else { return }
-        recording.isEnding = true
-        act(.media(.stopRecording))
     }
 
     /// Starts a recording that waits for the sound.
     mutating func startAwaitedRecording() {
-        guard let folder = recording.awaited, case .running = next.sound, next.isInRoom else { return }
-        recording.awaited = nil
-        recording.isRequested = true
+        guard case .awaited(let folder) = recording, case .running = next.sound, next.isInRoom else { return }
+        recording = .started
         act(.media(.startRecording(folder: folder)))
     }
 
@@ -41,23 +42,28 @@ extension LiveCallCore {
         switch event {
         case .recordingStarted(let folder):
             next.recording = CallRecordingStatus(folder: folder, since: now)
-            act(.room(.notify(MemberNotice(isRecording: true))))
+            noticeRecording(true)
             notify(.recordingStarted(folder: folder))
         case .recordingFailed(let error, let isOver):
-            if isOver { endRecordingState() }
+            if isOver { endRecording() }
             notify(.recordingFailed(error))
         case .recordingEnded(let result):
-            endRecordingState()
+            endRecording()
             notify(.recordingEnded(result))
         default: break
         }
     }
 
-    private mutating func endRecordingState() {
-        recording = Recording()
+    private mutating func endRecording() {
+        recording = .idle
         guard next.recording != nil else { return }
         next.recording = nil
-        if next.ending == nil { act(.room(.notify(MemberNotice(isRecording: false)))) }
+        noticeRecording(false)
+    }
+
+    /// Tells the room whether the local participant records. After the call's end the room has forgotten it.
+    private mutating func noticeRecording(_ isRecording: Bool) {
+        if next.ending == nil { act(.room(.notify(ParticipantNotice(isRecording: isRecording)))) }
     }
 
     // MARK: Recordings of others
@@ -65,22 +71,25 @@ extension LiveCallCore {
     mutating func allowRecording(_ isAllowed: Bool) {
         guard next.allowsRecording != isAllowed else { return }
         next.allowsRecording = isAllowed
-        act(.room(.notify(MemberNotice(allowsRecording: isAllowed))))
+        act(.room(.notify(ParticipantNotice(allowsRecording: isAllowed))))
     }
 
-    /// Reports the participants who began or ended a recording, and answers the first of them, or asks the user.
-    mutating func reportRecorders() {
+    /// Reports the participants who began or ended a recording. Answers the first of them, or asks the user.
+    mutating func reportRecordings() {
         guard next.isInRoom else { return }
-        let recorders = next.participants.filter(\.isRecording)
-        let changed = next.participants.filter { $0.isRecording != reportedRecorders.contains($0.id) }
-        reportedRecorders = Set(recorders.map(\.id))
+        let recording = next.participants.filter(\.isRecording)
+        let changed = next.participants.filter { $0.isRecording != reportedRecordings.contains($0.id) }
+        reportedRecordings = Set(recording.map(\.id))
         for participant in changed { notify(.participantRecording(participant)) }
-        guard changed.contains(where: \.isRecording), next.allowsRecording == nil, !isConsentRequested else { return }
-        isConsentRequested = true
+        if recording.isEmpty { hasAskedForConsent = false }
+        guard next.sound != .none, !recording.isEmpty, next.allowsRecording == nil else { return }
         switch configuration.recordingConsent {
         case .yes: allowRecording(true)
         case .no: allowRecording(false)
-        case .ask: notify(.recordingConsentRequested(recorders))
+        case .ask:
+            guard !hasAskedForConsent else { return }
+            hasAskedForConsent = true
+            notify(.recordingConsentRequested(recording))
         }
     }
 }

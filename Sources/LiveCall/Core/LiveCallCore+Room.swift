@@ -70,7 +70,7 @@ extension LiveCallCore {
         next.phase = .inRoom
         next.pinRequest = nil
         if let isMuted = roster[id]?.isMuted, isMuted != next.isMuted {
-            act(.room(.notify(MemberNotice(isMuted: next.isMuted))))
+            act(.room(.notify(ParticipantNotice(isMuted: next.isMuted))))
         }
         guard roster.host == id else {
             (next.joinCodes, next.discovery) = ([], nil)
@@ -115,7 +115,7 @@ extension LiveCallCore {
             notify(.participantLeft(participant, isLost: member.isAway))
         case .renamed(let member, let oldName): notify(.participantRenamed(participant(member), from: oldName))
         case .muted(let member, _): if member.id != memberID { notify(.participantMuted(participant(member))) }
-        case .recording: break  // ``reportRecorders()`` compares the roster
+        case .recording: break  // ``reportRecordings()`` compares the roster
         case .recordingConsent(let member, _):
             if member.id != memberID { notify(.recordingConsent(participant(member))) }
         case .away(let member, _): if member.id != memberID { notify(.participantAway(participant(member))) }

@@ -43,11 +43,11 @@ package struct LiveCallCore: Sendable {
     var eventAfterJoinCodes: LiveCallEvent.Kind?
     private var transferCount: UInt64 = 0
 
-    var recording = Recording()
+    var recording = Recording.idle
     /// The participants whose recording was reported.
-    var reportedRecorders: Set<MemberID> = []
-    /// True once the user was asked whether others may record the local voice, or an answer was set.
-    var isConsentRequested = false
+    var reportedRecordings: Set<MemberID> = []
+    /// True if the user was asked whether others may record the local voice, and somebody still records.
+    var hasAskedForConsent = false
 
     /// True once the start of the sound was requested.
     private var isStarting = false
@@ -128,13 +128,12 @@ package struct LiveCallCore: Sendable {
         guard !isOver else { return }
         switch event {
         case .message, .unsentMessages, .messagesLost, .streamRefused, .transfer: handleTransfer(event)
-        case .recordingFailed, .recordingEnded: handleRecording(event)
+        case .recordingStarted, .recordingFailed, .recordingEnded: handleRecording(event)
         case .roomClosed:
             guard let ending = next.ending else { return }
             notify(.ended(ending))
             isOver = true
-        case .room, .roomFailed, .joinCodes, .soundStarted, .soundFailed, .device, .observation, .recordingStarted:
-            break
+        case .room, .roomFailed, .joinCodes, .soundStarted, .soundFailed, .device, .observation: break
         }
     }
 
@@ -172,7 +171,7 @@ package struct LiveCallCore: Sendable {
         hostLost = nil
         hostAsked = nil
         next.pinRequest = nil
-        recording.awaited = nil
+        if case .awaited = recording { recording = .idle }
         act(.media(.stop))
         act(.room(.close(endsRoom: endsRoom)))
     }
@@ -189,8 +188,8 @@ package struct LiveCallCore: Sendable {
         startOrEnd()
         updateParticipants()
         startAwaitedRecording()
-        reportRecorders()
-        next.isRecordingAwaited = recording.awaited != nil || (recording.isRequested && next.recording == nil)
+        reportRecordings()
+        next.isRecordingAwaited = recording != .idle && next.recording == nil
         if next != snapshot {
             next.revision += 1
             snapshot = next
@@ -228,6 +227,8 @@ package struct LiveCallCore: Sendable {
         next.room = LiveCallSnapshot.Room(name: roster.name, id: roster.room, epoch: roster.epoch)
         next.localParticipant = roster[memberID].map { Participant($0, isHost: roster.host == memberID) }
         next.localParticipant?.isMuted = next.isMuted
+        next.localParticipant?.isRecording = next.recording != nil
+        next.localParticipant?.allowsRecording = next.allowsRecording
         next.participants = roster.members.filter { $0.id != memberID }.map { participant($0) }
     }
 

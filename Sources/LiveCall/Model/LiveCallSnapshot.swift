@@ -124,7 +124,7 @@ public struct LiveCallSnapshot: Hashable, Sendable {
 
     /// Returns true if another participant records and ``LiveCallCommand/allowRecording(_:)`` is expected.
     public var isRecordingConsentRequested: Bool {
-        allowsRecording == nil && participants.contains(where: \.isRecording)
+        isInRoom && sound != .none && allowsRecording == nil && participants.contains(where: \.isRecording)
     }
 
     /// Returns the remote participant with a number; nil if there is none.

@@ -4,67 +4,92 @@ import EarshotAudioBase
 import EarshotAudioFiles
 import EarshotCall
 
-/// A running recording: the thread that reads the call and waits for the disk. Any thread that may wait for a lock.
+/// Runs a recording on a thread that may wait for the disk. For any thread except real-time threads.
 final class CallRecorder: Sendable {
-    /// The milliseconds between two turns: a killed program loses them, besides the recording's own delay.
+    /// Milliseconds between two turns of the thread.
     private static let interval = 150
+    /// The maximum number of states that wait for the thread; later ones replace the last.
+    private static let stateLimit = 256
 
     private let thread: ServiceThread
-    private let turns: Turns
+    private let worker: Worker
 
     /// The state that the thread reads.
     private struct Inbox: Sendable {
-        var party: RecordingParty
+        /// The states since the last turn, each with the time from which on it holds.
+        var states: [(state: RecordedCallState, time: HostTime)] = []
+        var latest: RecordedCallState
         var isEnding = false
     }
 
     /// The work of the thread.
-    private final class Turns: @unchecked Sendable {  // for the recorder's thread, then for the one that ends it
+    private final class Worker: @unchecked Sendable {  // for the recorder's thread, then for the one that ends it
         let writer: CallRecordingWriter
         let report: @Sendable (Report) -> Void
         let inbox: LockedValue<Inbox>  // any thread
         var isOver = false
+        var isTagged = false
 
         init(
-            _ writer: CallRecordingWriter, _ party: RecordingParty, _ report: @escaping @Sendable (Report) -> Void
+            _ writer: CallRecordingWriter, _ state: RecordedCallState, _ report: @escaping @Sendable (Report) -> Void
         ) {
             self.writer = writer
             self.report = report
-            inbox = LockedValue(Inbox(party: party))
+            inbox = LockedValue(Inbox(states: [(state, HostTime.now())], latest: state))
         }
 
         /// Returns false if the recording is over.
         func work() -> Bool {
-            let inbox = inbox.withLock { $0 }
-            writer.update(inbox.party)
-            writer.work(at: .now())
+            let isEnding = update()
+            writer.writeArrivedSound(at: .now())
             for error in writer.takeErrors() { report(.failed(error)) }
-            if inbox.isEnding || writer.isOver { finish() }
-            return !isOver
+            guard isEnding || writer.isOver else { return true }
+            finish()
+            tag()
+            return false
+        }
+
+        /// Passes the new states to the writer. Returns true if the recording is to end.
+        private func update() -> Bool {
+            let (states, isEnding) = inbox.withLock { inbox in
+                defer { inbox.states = [] }
+                return (inbox.states, inbox.isEnding)
+            }
+            for (state, time) in states { writer.update(state, at: time) }
+            return isEnding
         }
 
         func finish() {
             guard !isOver else { return }
             isOver = true
+            _ = update()
             let result = writer.finish(at: .now())
             for error in writer.takeErrors() { report(.failed(error)) }
             report(.ended(result))
+        }
+
+        func tag() {
+            guard !isTagged else { return }
+            isTagged = true
+            writer.tagFiles()
         }
     }
 
     /// A report of the recorder's thread.
     enum Report: Sendable {
-        /// A file ended early.
-        case failed(AudioFileError)
-        /// The recording has ended. This is the last report.
+        /// A file ended early, or a participant cannot be recorded.
+        case failed(CallRecordingError)
+        /// The recording has ended, and its files are complete. This is the last report.
         case ended(CallRecordingResult)
     }
 
     /// - Parameter report: is called on the recorder's thread, or on the one that calls ``finish()``.
-    init(_ writer: sending CallRecordingWriter, party: RecordingParty, report: @escaping @Sendable (Report) -> Void) {
-        let turns = Turns(writer, party, report)
-        self.turns = turns
-        thread = ServiceThread(name: "call recorder", interval: Self.interval) { turns.work() }
+    init(
+        _ writer: sending CallRecordingWriter, state: RecordedCallState, report: @escaping @Sendable (Report) -> Void
+    ) {
+        let worker = Worker(writer, state, report)
+        self.worker = worker
+        thread = ServiceThread(name: "call recorder", interval: Self.interval) { worker.work() }
     }
 
     deinit { thread.stop() }
@@ -72,18 +97,32 @@ final class CallRecorder: Sendable {
     /// Starts the thread. Returns 0 or an errno.
     func start() -> Int32 { thread.start() }
 
-    /// Passes on the present state of the room.
-    func update(_ party: RecordingParty) { turns.inbox.withLock { $0.party = party } }
+    /// Passes on the state of the call.
+    func update(_ state: RecordedCallState, at now: HostTime) {
+        worker.inbox.withLock { inbox in
+            guard state != inbox.latest else { return }
+            let isNews = !state.recordsSame(as: inbox.latest)
+            inbox.latest = state
+            if let last = inbox.states.indices.last, !isNews || inbox.states.count == Self.stateLimit {
+                inbox.states[last].state = state
+            } else {
+                inbox.states.append((state, now))
+            }
+        }
+    }
 
     /// Ends the recording on its thread.
     func end() {
-        turns.inbox.withLock { $0.isEnding = true }
+        worker.inbox.withLock { $0.isEnding = true }
         thread.handle.wake()
     }
 
-    /// Ends the recording, and waits until its files are complete.
+    /// Ends the recording, and waits until its files are complete. Call ``tagFiles()`` next.
     func finish() {
         thread.stop()
-        turns.finish()
+        worker.finish()
     }
+
+    /// Writes the tags of the complete files, and waits for it.
+    func tagFiles() { worker.tag() }
 }

@@ -31,6 +31,8 @@ public enum CallRecordingError: Error, Equatable, Sendable {
     case folder(path: String, code: Int32)
     /// A file ended early. The others go on.
     case file(AudioFileError)
+    /// The recording has the maximum number of remote participants. Later ones are not recorded.
+    case tooManyParticipants(limit: Int)
     /// No thread could be created; `code` is an errno.
     case system(code: Int32)
     /// A remote voice cannot be decoded a second time.

@@ -6,7 +6,7 @@ import EarshotAudioFiles
 /// The settings of a call's recordings.
 package struct CallRecordingSettings: Sendable {
     /// The kind of the recorded files.
-    package var type = AudioFileType.wav
+    package var type = AudioFileType.rf64
     /// The encoding of the recorded files.
     package var encoding = SoundFiles.Settings(sampleFormat: .int24)
     /// The seconds of each part of a recorded file; nil for files that are not divided.
@@ -16,6 +16,6 @@ package struct CallRecordingSettings: Sendable {
     /// The recording program's version, for the description of the recording.
     package var program = ""
 
-    /// Creates settings for WAV files of 24 bits.
+    /// Creates settings for WAV files of 24 bits, of any length.
     package init() {}
 }

@@ -6,22 +6,22 @@ import EarshotCall
 import EarshotMediaTransport
 import EarshotRooms
 
-/// The recording of the call, for the call's thread.
+/// The recording of the call. For the call's thread, but for ``updateRecording(_:at:)``.
 extension LiveCall {
-    func startRecording(folder wanted: String?) {
+    func startRecording(folder: String?) {
         do throws(CallRecordingError) {
-            try makeRecording(wanted)
+            try makeRecording(folder)
         } catch {
             handle(.recordingFailed(error, isOver: true))
         }
     }
 
-    private func makeRecording(_ wanted: String?) throws(CallRecordingError) {
+    private func makeRecording(_ wantedFolder: String?) throws(CallRecordingError) {
         guard let media else { return }
-        let snapshot = snapshot
-        let room = snapshot.room?.name.text ?? ""
-        let folder = try RecordingFolder.create(wanted, room: room)
-        let party = party(snapshot, levels)
+        let (state, room) = self.state.withLock { state in
+            (recordedState(state), state.core.snapshot.room?.name.text ?? "")
+        }
+        let folder = try RecordingFolder.create(wantedFolder, room: room)
         let recording: CallRecording
         do throws(CodecError) {
             recording = try media.startRecording(includesRawVoice: configuration.recording.recordsRawVoice)
@@ -29,14 +29,14 @@ extension LiveCall {
         let writer: CallRecordingWriter
         do throws(AudioFileError) {
             writer = try CallRecordingWriter(
-                recording, folder: folder, configuration.recording, party: party, room: room)
+                recording, folder: folder, configuration.recording, state: state, room: room)
         } catch {
             media.endRecording()
             throw .file(error)
         }
-        let recorder = CallRecorder(writer, party: party) { [weak self] report in
+        let recorder = CallRecorder(writer, state: state) { [weak self] report in
             switch report {
-            case .failed(let error): self?.handle(.recordingFailed(.file(error), isOver: false))
+            case .failed(let error): self?.handle(.recordingFailed(error, isOver: false))
             case .ended(let result):
                 media.endRecording()
                 self?.recorder.withLock { $0 = nil }
@@ -54,26 +54,38 @@ extension LiveCall {
     }
 
     /// Ends the recording without waiting for its files.
-    func stopRecording() { recorder.withLock { $0 }?.end() }
+    func stopRecording() { recorder.withLock { $0?.end() } }
 
-    /// Ends the recording, if there is one, and waits for its files.
-    func finishRecording() { recorder.withLock { $0 }?.finish() }
-
-    /// Tells the recording who is in the room.
-    func updateRecording(_ snapshot: LiveCallSnapshot, _ levels: LiveCallLevels) {
-        guard let recorder = recorder.withLock({ $0 }) else { return }
-        recorder.update(party(snapshot, levels))
+    /// Ends the recording, if there is one, and waits for its files, which have no tags yet.
+    func finishRecording() -> CallRecorder? {
+        let recorder = recorder.withLock { $0 }
+        recorder?.finish()
+        return recorder
     }
 
-    private func party(_ snapshot: LiveCallSnapshot, _ levels: LiveCallLevels) -> RecordingParty {
-        let participant = snapshot.localParticipant
-        var party = RecordingParty(name: participant?.name.text ?? "", key: participant?.key)
+    /// Passes the state of the call to the recording. Any thread.
+    func updateRecording(_ state: State, at now: HostTime) {
+        // Under the lock: a reference that outlives the recording would wait for its thread, which may wait for this one.
+        recorder.withLock { $0?.update(recordedState(state), at: now) }
+    }
+
+    private func recordedState(_ state: State) -> RecordedCallState {
+        RecordedCallState(
+            state.core.snapshot, state.levels,
+            processingLatency: media?.voice.map { $0.processing == .on ? $0.processingLatency : 0 } ?? 0)
+    }
+}
+
+extension RecordedCallState {
+    /// - Parameter processingLatency: the seconds by which voice processing delays the voice.
+    init(_ snapshot: LiveCallSnapshot, _ levels: LiveCallLevels, processingLatency: Double = 0) {
+        self.init(name: snapshot.localParticipant?.name.text ?? "", key: snapshot.localParticipant?.key)
+        self.processingLatency = processingLatency
         if let device = snapshot.device {
-            party.deviceLatency = device.inputLatency + device.outputLatency
-            party.hasSeparateMicrophone = device.hasSeparateInput
+            deviceLatency = device.inputLatency + device.outputLatency
+            hasSeparateMicrophone = device.hasSeparateInput
         }
-        if let voice = media?.voice, voice.processing == .on { party.processingLatency = voice.processingLatency }
-        party.participants = snapshot.participants.map { participant in
+        participants = snapshot.participants.map { participant in
             let playout = levels.participants[participant.id]?.playout
             return RecordedParticipant(
                 peer: PeerID(Int(participant.id.number)), key: participant.key, name: participant.name.text,
@@ -81,6 +93,5 @@ extension LiveCall {
                 isPresent: participant.isConnected && !participant.isAway, volume: participant.volume,
                 liveDepth: playout.flatMap { $0.isStarted ? $0.targetDepth : nil })
         }
-        return party
     }
 }

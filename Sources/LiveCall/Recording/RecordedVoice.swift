@@ -3,8 +3,14 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// The recording of one person: its track, its place on the timeline, and its gain in the mix. For one thread at a time.
+/// The recording of one participant's voice: its track, its place on the timeline, and its gain in the mix. For one thread at a
+/// time.
 final class RecordedVoice {
+    /// The maximum number of names that are listed.
+    static let maximumNameCount = 100
+    /// The seconds in which the mix reaches a new volume.
+    private static let rampTime = 0.005
+
     let track: RecordingTrack
     /// The verified key; nil for a browser.
     let key: KeyFingerprint?
@@ -12,43 +18,54 @@ final class RecordedVoice {
     let isLocal: Bool
     /// The frames by which the voice is written earlier than it was read; nil while unknown.
     var shift: Int?
+    /// Converts the sound of a microphone with its own clock; nil for other sound.
+    let microphone: SeparateMicrophone?
+    /// The participant's last name.
+    private(set) var name: String
     /// All names, in order.
     private(set) var names: [String]
     private(set) var volumes: [RecordingManifest.Volume] = []
-    /// The changes that the written part has not reached, since a voice is read later than it was heard.
-    private var changes: [Change] = []
-    /// The reason for which nothing is written; nil while the voice is written.
-    private var silence: RecordingManifest.Gap.Reason?
-    private var newest: Change?
-    /// The sound of the current block: a sum, since a renegotiated voice arrives in two parts.
-    let block: AudioBuffer
-    private let scratch: AudioBuffer  // the part of a block from a later frame on
+    /// The sound of the current block. It is a sum, because a renegotiated voice arrives in two parts.
+    private let block: AudioBuffer
     /// True if the current block has sound.
-    var isFilled = false
-    private var gain: Float = 1
-    private var goal: Float = 1
-    /// The conversion of the sound of a microphone with its own clock; nil for other sound.
-    var microphone: SeparateMicrophone?
+    private(set) var isFilled = false
 
-    /// A change of the person's state at a frame of the timeline.
+    /// The changes after the written frames.
+    private var changes: [Change] = []
+    private var latestChange: Change?
+    /// The reason that the voice is silence; nil while it is written.
+    private var silenceReason: RecordingManifest.Gap.Reason?
+    private var gain: Float = 1
+    private var targetGain: Float = 1
+    /// The frames until the mix reaches the target gain.
+    private var rampLeft = 0
+    private let rampFrames: Int
+
+    /// A change of the participant's state at a frame of the timeline.
     private struct Change {
         var frame: Int
-        var silence: RecordingManifest.Gap.Reason?
+        var silenceReason: RecordingManifest.Gap.Reason?
         var volume: Float
     }
 
     init(
-        _ track: RecordingTrack, key: KeyFingerprint?, name: String, kind: RecordingManifest.Kind = .voice,
-        isLocal: Bool = false, channelCount: Int
+        _ track: RecordingTrack, format: AudioFormat, key: KeyFingerprint?, name: String,
+        kind: RecordingManifest.Kind = .voice, isLocal: Bool = false, microphone: SeparateMicrophone? = nil
     ) {
         self.track = track
         self.key = key
         self.kind = kind
         self.isLocal = isLocal
+        self.microphone = microphone
+        self.name = name
         names = [name]
-        block = AudioBuffer(channelCount: channelCount, frameCapacity: 2 * IOCycle.maximumFrameCount)
-        scratch = AudioBuffer(channelCount: channelCount, frameCapacity: 2 * IOCycle.maximumFrameCount)
+        // A separate microphone's block may become longer.
+        block = AudioBuffer(channelCount: format.channelCount, frameCapacity: 2 * IOCycle.maximumFrameCount)
+        rampFrames = max(1, Int(Self.rampTime * format.sampleRate))
     }
+
+    /// The reason of missing frames while the voice is written.
+    private var missingReason: RecordingManifest.Gap.Reason { isLocal ? .device : .away }
 
     /// Adds sound to the current block.
     func add(_ sound: ReadOnlyChannels, frameCount: Int) {
@@ -62,83 +79,93 @@ final class RecordedVoice {
         isFilled = true
     }
 
-    /// Notes the person's present state.
-    /// - Parameters:
-    ///   - silence: the reason for which the voice must be silence from now on; nil if it is written.
-    ///   - frame: the frame of the timeline that is heard now.
-    func update(name: String, silence: RecordingManifest.Gap.Reason?, volume: Float, at frame: Int) {
-        if names.last != name { names.append(name) }
-        if volume != newest?.volume { volumes.append(.init(frame: newest == nil ? 0 : frame, gain: volume)) }
-        guard let newest else {
-            // Until now the person was not there.
-            if frame > 0 { self.silence = .away }
-            (gain, goal) = (volume, volume)
-            newest = Change(frame: frame, silence: silence, volume: volume)
-            changes = newest.map { [$0] } ?? []
-            return
+    /// Empties the current block.
+    func discardBlock() { isFilled = false }
+
+    /// Notes the participant's state from a frame on.
+    /// - Parameter silenceReason: the reason that the voice must be silence; nil if it is written.
+    func update(name: String, silenceReason: RecordingManifest.Gap.Reason?, volume: Float, at frame: Int) {
+        self.name = name
+        if !names.contains(name), names.count < Self.maximumNameCount { names.append(name) }
+        guard let latestChange else {
+            // Before this frame the participant was absent.
+            if frame > 0 { self.silenceReason = .away }
+            (gain, targetGain) = (volume, volume)
+            return note(Change(frame: frame, silenceReason: silenceReason, volume: volume))
         }
-        guard silence != newest.silence || volume != newest.volume else { return }
-        let change = Change(frame: frame, silence: silence, volume: volume)
-        self.newest = change
+        guard silenceReason != latestChange.silenceReason || volume != latestChange.volume else { return }
+        note(Change(frame: max(frame, latestChange.frame), silenceReason: silenceReason, volume: volume))
+    }
+
+    private func note(_ change: Change) {
+        if change.volume != latestChange?.volume {
+            volumes.append(.init(frame: latestChange == nil ? 0 : change.frame, gain: change.volume))
+        }
+        latestChange = change
         changes.append(change)
     }
 
-    /// Makes the changes up to a frame: a gap of one reason ends where the next begins.
+    /// Makes the changes up to a frame. A gap of one reason ends where the next begins.
     private func makeChanges(upTo frame: Int) {
         while let change = changes.first, change.frame <= frame {
             changes.removeFirst()
-            if let silence { track.pad(to: change.frame, because: silence) }
-            (silence, goal) = (change.silence, change.volume)
+            if let silenceReason { track.writeGap(to: change.frame, because: silenceReason) }
+            silenceReason = change.silenceReason
+            if change.volume != targetGain { (targetGain, rampLeft) = (change.volume, rampFrames) }
         }
     }
 
-    /// Writes the silence up to a frame, at most `limit` frames of it, so that a long gap does not delay other voices at its end.
-    func padSilence(upTo frame: Int, limit: Int) {
-        if track.frameCount >= frame { return }
-        makeChanges(upTo: track.frameCount)
-        guard let silence else { return }
-        track.pad(to: min(frame, changes.first?.frame ?? frame, track.frameCount + limit), because: silence)
+    /// Writes missing frames before `frame`, at most `limit` of them, so that a long gap does not delay other voices at its end.
+    func writeDueGap(before frame: Int, limit: Int) {
+        let end = min(frame, track.frameCount + limit)
+        while track.frameCount < end, track.error == nil {
+            makeChanges(upTo: track.frameCount)
+            track.writeGap(to: min(end, changes.first?.frame ?? end), because: silenceReason ?? missingReason)
+        }
     }
 
     /// Writes the current block to the track and adds it to the mix.
     /// - Parameters:
     ///   - frame: the block's frame on the timeline; negative before its beginning.
     ///   - end: the frame at which the recording ends; nil while it goes on.
-    func write(frameCount: Int, at frame: Int, end: Int?, to mix: inout RecordingMix) {
+    ///   - limit: the maximum frames of a gap before the block. After a longer gap the block is discarded, and is part of the gap.
+    func write(frameCount: Int, at frame: Int, end: Int?, limit: Int, to mix: inout RecordingMix) {
         isFilled = false
         var start = max(0, frame)
+        guard start - track.frameCount <= limit else { return }
         let stop = min(frame + frameCount, end ?? .max)
         while start < stop {
             makeChanges(upTo: start)
             let next = min(stop, changes.first?.frame ?? stop)
-            if silence == nil { write(next - start, at: start, blockOffset: start - frame, to: &mix) }
+            if silenceReason == nil { write(next - start, at: start, offset: start - frame, to: &mix) }
             start = next
         }
     }
 
-    private func write(_ count: Int, at frame: Int, blockOffset: Int, to mix: inout RecordingMix) {
-        if blockOffset > 0 {
-            for c in 0..<block.channels.count {
-                moveSamples(scratch.channels[c], block.channels[c] + blockOffset, count)
-            }
+    private func write(_ count: Int, at frame: Int, offset: Int, to mix: inout RecordingMix) {
+        // Frames written before are already in the mix.
+        let skipped = min(count, max(0, track.frameCount - frame))
+        track.write(block.channels, frameCount: count, offset: offset, at: frame, missing: missingReason)
+        guard kind == .voice else { return }
+        var start = skipped
+        while start < count {
+            let piece = rampLeft > 0 ? min(rampLeft, count - start) : count - start
+            let reachedGain =
+                piece < rampLeft ? gain + (targetGain - gain) * Float(piece) / Float(rampLeft) : targetGain
+            mix.add(
+                block.channels, frameCount: piece, offset: offset + start, at: frame + start, gain: gain,
+                to: reachedGain)
+            gain = reachedGain
+            rampLeft = max(0, rampLeft - piece)
+            start += piece
         }
-        let sound = blockOffset > 0 ? scratch.channels : block.channels
-        // Frames that the track has already are not in the mix twice.
-        let isNew = frame >= track.frameCount
-        track.write(sound, frameCount: count, at: frame, missing: isLocal ? .device : .away)
-        guard kind == .voice, isNew else { return }
-        mix.add(sound, frameCount: count, at: frame, gain: gain, to: goal)
-        gain = goal
     }
 
     /// Fills the track up to the recording's end.
-    func finish(at end: Int) {
-        makeChanges(upTo: end)
-        if let silence {
-            track.pad(to: end, because: silence)
-        } else {
-            track.padSilently(to: end)
-        }
+    /// - Parameter tolerance: the frames that may be missing at the end without being a gap.
+    func finish(at end: Int, tolerance: Int) {
+        if end - track.frameCount > tolerance || silenceReason != nil { writeDueGap(before: end, limit: .max / 2) }
+        track.writeSilence(to: end)
         track.close()
     }
 }

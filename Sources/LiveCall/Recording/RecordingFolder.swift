@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioFiles
+import EarshotNearby
 import Foundation
 import Glibc
 
 /// The folder of a recording, and the names of the files in it.
 enum RecordingFolder {
-    /// Creates a folder with mode 0700, and missing folders above it. A recording never writes into a folder that has files: it then
-    /// gets a folder of its own in it, named by the date and the room.
+    /// Creates the folder with mode 0700, and missing folders above it. In a folder with files, creates a subfolder named by date
+    /// and room. The folder has an empty `recording.json`, so that no other recording uses it.
     /// - Parameter folder: the user's folder; nil for `Earshot` in the user's music folder.
     /// - Returns: the folder's absolute path.
     static func create(_ folder: String?, room: String, date: Date = Date()) throws(CallRecordingError) -> String {
@@ -16,15 +17,18 @@ enum RecordingFolder {
         }
         if let wanted, isEmpty(wanted) {
             try make(wanted)
-            return wanted
+            if try claim(wanted) { return wanted }
         }
         let parent = wanted ?? "\(musicFolder())/Earshot"
         try make(parent)
         let name = "\(dateText(date)) \(cleaned(room))"
         for number in 1...999 {
             let path = "\(parent)/\(name)\(number == 1 ? "" : " \(number)")"
-            if mkdir(PathText.bytes(path), 0o700) == 0 { return path }
-            if errno != EEXIST { throw .folder(path: path, code: errno) }
+            if mkdir(PathText.bytes(path), 0o700) == 0 {
+                if try claim(path) { return path }
+            } else if errno != EEXIST {
+                throw .folder(path: path, code: errno)
+            }
         }
         throw .folder(path: "\(parent)/\(name)", code: EEXIST)
     }
@@ -35,26 +39,31 @@ enum RecordingFolder {
     }
 
     private static func make(_ path: String) throws(CallRecordingError) {
-        var parts = ""
-        for part in path.split(separator: "/") {
-            parts += "/\(part)"
-            if mkdir(PathText.bytes(parts), 0o700) != 0, errno != EEXIST { throw .folder(path: path, code: errno) }
-        }
-        guard let status = PathText.status(path), status.st_mode & S_IFMT == S_IFDIR else {
-            throw .folder(path: path, code: ENOTDIR)
-        }
-        guard access(PathText.bytes(path), W_OK | X_OK) == 0 else { throw .folder(path: path, code: errno) }
+        if let code = PathText.makeFolder(path, mode: 0o700) { throw .folder(path: path, code: code) }
     }
 
-    /// The music folder of xdg-user-dirs; without one, `Music` in the home folder.
-    static func musicFolder(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
-        let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
-        let configuration = environment["XDG_CONFIG_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(home)/.config"
+    /// Creates the recording's description. Returns false if another recording has the folder.
+    private static func claim(_ path: String) throws(CallRecordingError) -> Bool {
+        let file = PathText.bytes("\(path)/\(RecordingManifest.fileName)")
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if descriptor >= 0 {
+            close(descriptor)
+            return true
+        }
+        guard errno == EEXIST else { throw .folder(path: path, code: errno) }
+        return false
+    }
+
+    /// Returns the music folder of xdg-user-dirs; without one, `Music` in the home folder.
+    static func musicFolder(
+        configuration: String = UserFolder.configuration, home: String = UserFolder.home
+    ) -> String {
         let text = (try? String(contentsOfFile: "\(configuration)/user-dirs.dirs", encoding: .utf8)) ?? ""
         for line in text.split(separator: "\n") {
             guard line.hasPrefix("XDG_MUSIC_DIR=\""), line.hasSuffix("\"") else { continue }
             let value = line.dropFirst("XDG_MUSIC_DIR=\"".count).dropLast()
             let path = value.hasPrefix("$HOME/") ? "\(home)/\(value.dropFirst(6))" : String(value)
+            // The home folder means that there is no music folder.
             if path.hasPrefix("/"), path != "\(home)/" { return path }
         }
         return "\(home)/Music"
@@ -67,22 +76,18 @@ enum RecordingFolder {
             parts.minute ?? 0)
     }
 
-    /// Returns a name as part of a file name: without slashes and control characters, at most 100 bytes.
+    /// Returns a name as part of a file name: without slashes, control characters and a leading dot. Names of rooms and participants
+    /// are short enough.
     private static func cleaned(_ name: String) -> String {
-        // An accent would hide a slash in its character.
+        // By scalars: a slash with a combining mark is one character, but still separates path components.
         let scalars = name.unicodeScalars.map { $0 == "/" || $0.properties.generalCategory == .control ? "-" : $0 }
-        var text = ""
-        for character in String(String.UnicodeScalarView(scalars)) {
-            guard text.utf8.count + character.utf8.count <= 100 else { break }
-            text.append(character)
-        }
-        let trimmed = text.trimmingCharacters(in: .whitespaces)
-        return trimmed.isEmpty ? "-" : trimmed.hasPrefix(".") ? "-\(trimmed)" : trimmed
+        let text = String(String.UnicodeScalarView(scalars))
+        return text.isEmpty || text.hasPrefix(".") ? "-\(text)" : text
     }
 
-    /// Returns a name for a person's file that no other file has, whatever the case of letters, and adds it to `taken`.
-    static func fileName(for person: String, besides taken: inout Set<String>) -> String {
-        let name = cleaned(person)
+    /// Returns a name for a participant's file that no other file has, whatever the case of letters, and adds it to `taken`.
+    static func fileName(for participant: String, besides taken: inout Set<String>) -> String {
+        let name = cleaned(participant)
         var unique = name
         var number = 2
         while !taken.insert(unique.lowercased()).inserted {

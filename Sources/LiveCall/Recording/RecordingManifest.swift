@@ -2,7 +2,6 @@
 
 import EarshotAudioFiles
 import Foundation
-import Glibc
 
 /// The description of a recording, `recording.json`: version 1 of docs/recording-format.md.
 struct RecordingManifest: Codable, Equatable {
@@ -49,13 +48,13 @@ struct RecordingManifest: Codable, Equatable {
 
         /// The reason of a gap.
         enum Reason: String, Codable {
-            /// The participant was not in the room, or out of reach.
+            /// The participant was not in the room or out of reach, or its sound is missing.
             case away
             /// The participant has not answered.
             case undecided
             /// The participant does not allow recordings.
             case declined
-            /// The device was missing or changed.
+            /// The device was missing, changed or dropped frames, or the disk was too slow.
             case device
         }
     }
@@ -75,21 +74,34 @@ struct RecordingManifest: Codable, Equatable {
         enum Content: String, Codable {
             /// The delay of the recording beyond that of live playback.
             case recordingDepth
-            /// The input and output latency of the device.
+            /// The latency of the device, and of voice processing for `voice`.
             case deviceLatency
         }
     }
 
-    /// Replaces the file in one step, with mode 0600.
+    /// The description without the lengths that grow all the time.
+    var withoutLengths: RecordingManifest {
+        var manifest = self
+        for index in manifest.tracks.indices {
+            let track = manifest.tracks[index]
+            if let gap = track.gaps.last, gap.frame + gap.frameCount == track.frameCount {
+                manifest.tracks[index].gaps[track.gaps.count - 1].frameCount = 0
+            }
+            manifest.tracks[index].frameCount = 0
+        }
+        return manifest
+    }
+
+    /// Replaces the file in one step. The file must exist, and its mode is kept.
     func write(inFolder folder: String) throws(AudioFileError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(self) else { return }  // every value can be encoded
-        let (path, newPath) = ("\(folder)/\(Self.fileName)", "\(folder)/.\(Self.fileName).new")
-        let file = try AppendingFile(path: newPath)
+        let replacement = try AtomicFileReplacement(of: "\(folder)/\(Self.fileName)")
+        let file = try AppendingFile(path: replacement.path)
         try file.append([UInt8](data))
         try file.close()
-        guard rename(PathText.bytes(newPath), PathText.bytes(path)) == 0 else { throw .from(errno: errno, path: path) }
+        try replacement.commit()
     }
 
     static let fileName = "recording.json"

@@ -8,32 +8,39 @@ import EarshotCall
 struct RecordingMix {
     let track: RecordingTrack
     private let window: AudioBuffer  // a ring: frame n is at n modulo its capacity
+    private let block: AudioBuffer
     private var start = 0  // the first frame in the window
     private var limiter: PeakLimiter
 
-    /// - Parameter format: has the sample rate and the channels of the voices.
+    /// - Parameter format: the format of the voices.
     init(_ track: RecordingTrack, format: AudioFormat) {
         self.track = track
         window = AudioBuffer(channelCount: format.channelCount, frameCapacity: Int(4 * format.sampleRate))
+        block = AudioBuffer(channelCount: format.channelCount, frameCapacity: 4_096)
         limiter = PeakLimiter(sampleRate: format.sampleRate)
     }
 
-    /// Adds frames of a voice. Frames that were written before are ignored.
+    /// Adds frames of a voice. Ignores frames that were written before.
     /// - Parameters:
+    ///   - offset: the first frame of `samples` to add.
+    ///   - frame: the frame of the timeline.
     ///   - gain: the factor at the first frame.
-    ///   - goal: the factor that is reached after the last frame.
-    mutating func add(_ samples: Channels, frameCount: Int, at frame: Int, gain: Float, to goal: Float) {
+    ///   - targetGain: the factor after the last frame.
+    mutating func add(
+        _ samples: Channels, frameCount: Int, offset: Int, at frame: Int, gain: Float, to targetGain: Float
+    ) {
         if frame + frameCount > start + window.frameCapacity { write(to: frame + frameCount - window.frameCapacity) }
-        let step = frameCount > 0 ? (goal - gain) / Float(frameCount) : 0
-        var done = max(0, start - frame)
-        while done < frameCount {
-            let index = (frame + done) % window.frameCapacity
-            let count = min(frameCount - done, window.frameCapacity - index)
+        let step = frameCount > 0 ? (targetGain - gain) / Float(frameCount) : 0
+        var addedCount = max(0, start - frame)
+        while addedCount < frameCount {
+            let index = (frame + addedCount) % window.frameCapacity
+            let count = min(frameCount - addedCount, window.frameCapacity - index)
             for c in 0..<window.channels.count {
                 addSamples(
-                    window.channels[c] + index, samples[c] + done, count, gain: gain + step * Float(done), step: step)
+                    window.channels[c] + index, samples[c] + offset + addedCount, count,
+                    gain: gain + step * Float(addedCount), step: step)
             }
-            done += count
+            addedCount += count
         }
     }
 
@@ -41,28 +48,14 @@ struct RecordingMix {
     mutating func write(to end: Int) {
         while start < end {
             let index = start % window.frameCapacity
-            let count = min(end - start, window.frameCapacity - index, 4_096)
-            var block = ShiftedChannels(window.channels, by: index)
-            block.withChannels { block in
-                limiter.process(block, count)
-                track.write(block, frameCount: count, at: start, missing: .device)
-                for c in 0..<block.count { clearSamples(block[c], count) }
+            let count = min(end - start, window.frameCapacity - index, block.frameCapacity)
+            for c in 0..<block.channels.count {
+                copySamples(block.channels[c], window.channels[c] + index, count)
+                clearSamples(window.channels[c] + index, count)
             }
+            limiter.process(block.channels, count)
+            track.write(block.channels, frameCount: count, at: start, missing: .device)
             start += count
-        }
-    }
-}
-
-/// Channels that begin at a later frame of others.
-private struct ShiftedChannels {
-    private var pointers: [UnsafeMutablePointer<Float>]
-
-    init(_ channels: Channels, by offset: Int) { pointers = (0..<channels.count).map { channels[$0] + offset } }
-
-    mutating func withChannels(_ body: (Channels) -> Void) {
-        pointers.withUnsafeMutableBufferPointer { pointers in
-            guard let base = pointers.baseAddress else { return }
-            body(Channels(base, count: pointers.count))
         }
     }
 }

@@ -5,11 +5,16 @@ import EarshotAudioContainers
 import EarshotAudioFiles
 import EarshotAudioQueues
 
-/// A recorded file on the recording's timeline: what is missing is silence, and is listed. For one thread at a time.
+/// A recorded file. Replaces missing frames by silence and lists the gaps. For one thread at a time.
+///
+/// After an error nothing is written or counted.
 final class RecordingTrack {
+    /// The maximum number of gaps; later ones are merged into the last.
+    static let maximumGapCount = 10_000
+
     /// The number of frames, including those that wait in memory.
     private(set) var frameCount = 0
-    /// The silence in place of sound, in order.
+    /// The gaps, in order.
     private(set) var gaps: [RecordingManifest.Gap] = []
 
     private let file: RecordedFile
@@ -27,49 +32,58 @@ final class RecordingTrack {
     /// The paths of all parts.
     var paths: [String] { file.paths }
 
+    /// The name of the file, or of its first part.
+    var fileName: String { paths.first?.split(separator: "/").last.map(String.init) ?? "" }
+
     /// The error that ended the file early; nil if there is none.
     var error: AudioFileError? { file.error }
 
-    /// Writes frames of the timeline. Frames before the track's end are ignored, and missing frames are a gap.
-    func write(_ samples: Channels, frameCount count: Int, at frame: Int, missing reason: RecordingManifest.Gap.Reason)
-    {
-        pad(to: frame, because: reason)
+    /// Writes frames at a frame of the timeline. Ignores those before the track's end.
+    /// - Parameters:
+    ///   - offset: the first frame of `samples` to write.
+    ///   - reason: the reason of the gap, if frames are missing before `frame`.
+    func write(
+        _ samples: Channels, frameCount count: Int, offset: Int = 0, at frame: Int,
+        missing reason: RecordingManifest.Gap.Reason
+    ) {
+        writeGap(to: frame, because: reason)
         let skipped = frameCount - frame
-        if skipped < count { append(samples, offset: skipped, count - skipped) }
+        if skipped < count { append(samples, count - skipped, offset: offset + skipped) }
     }
 
     /// Writes silence up to a frame, and lists it as a gap.
-    func pad(to frame: Int, because reason: RecordingManifest.Gap.Reason) {
-        guard frame > frameCount else { return }
-        if let last = gaps.last, last.reason == reason, last.frame + last.frameCount == frameCount {
-            gaps[gaps.count - 1].frameCount = frame - last.frame
+    func writeGap(to frame: Int, because reason: RecordingManifest.Gap.Reason) {
+        guard error == nil, frame > frameCount else { return }
+        let continues = gaps.last.map { $0.reason == reason && $0.frame + $0.frameCount == frameCount } ?? false
+        if continues || gaps.count == Self.maximumGapCount {
+            gaps[gaps.count - 1].frameCount = frame - gaps[gaps.count - 1].frame
         } else {
             gaps.append(.init(frame: frameCount, frameCount: frame - frameCount, reason: reason))
         }
-        padSilently(to: frame)
+        writeSilence(to: frame)
     }
 
-    /// Writes silence up to a frame that is not a gap.
-    func padSilently(to frame: Int) {
-        while frameCount < frame {
-            if pendingCount == pending.frameCapacity { flush() }
-            let count = min(frame - frameCount, pending.frameCapacity - pendingCount)
-            for c in 0..<pending.channels.count { clearSamples(pending.channels[c] + pendingCount, count) }
-            pendingCount += count
-            frameCount += count
-        }
+    /// Writes silence up to a frame without listing a gap.
+    func writeSilence(to frame: Int) {
+        append(nil, max(0, frame - frameCount), offset: 0)
     }
 
-    private func append(_ samples: Channels, offset: Int, _ count: Int) {
-        var done = 0
-        while done < count {
+    /// - Parameter samples: nil for silence.
+    private func append(_ samples: Channels?, _ count: Int, offset: Int) {
+        guard error == nil else { return }
+        var appendedCount = 0
+        while appendedCount < count {
             if pendingCount == pending.frameCapacity { flush() }
-            let piece = min(count - done, pending.frameCapacity - pendingCount)
+            let piece = min(count - appendedCount, pending.frameCapacity - pendingCount)
             for c in 0..<pending.channels.count {
-                copySamples(pending.channels[c] + pendingCount, samples[c] + offset + done, piece)
+                if let samples {
+                    copySamples(pending.channels[c] + pendingCount, samples[c] + offset + appendedCount, piece)
+                } else {
+                    clearSamples(pending.channels[c] + pendingCount, piece)
+                }
             }
             pendingCount += piece
-            done += piece
+            appendedCount += piece
         }
         frameCount += count
     }

@@ -11,11 +11,12 @@ final class SeparateMicrophone {
     private let sampleRate: Double
     private let output: AudioBuffer
     /// The next frame of the timeline; nil before the first block.
-    private var next: Int?
+    private var nextFrame: Int?
+    private var expectedSampleTime: Int64 = .min
 
-    /// The seconds in which an error of the place would be corrected, if it stayed the same.
+    /// Seconds to correct a constant position error.
     private static let correctionTime = 2.0
-    /// The seconds of an error that is a gap.
+    /// Position error in seconds from which a gap is assumed.
     private static let gap = 0.05
 
     init(sampleRate: Double, channelCount: Int) {
@@ -25,27 +26,30 @@ final class SeparateMicrophone {
         output = AudioBuffer(channelCount: channelCount, frameCapacity: 2 * IOCycle.maximumFrameCount)
     }
 
-    /// Converts a block.
-    /// - Parameter place: the frame of the timeline at the block's first frame, by its host time.
-    /// - Returns: the converted frames and the frame of the timeline of the first of them.
+    /// Converts a block. Frames that the microphone skipped before the block are missing on the timeline too.
+    /// - Parameters:
+    ///   - cycle: the block's time on the microphone's counter.
+    ///   - position: the frame of the timeline at the block's first frame, by its host time.
+    /// - Returns: the converted frames, and the frame of the timeline of the first of them.
     func convert(
-        _ sound: ReadOnlyChannels, frameCount: Int, at place: Double
-    ) -> (sound: Channels, frameCount: Int, frame: Int) {
-        var error = place - resampler.heldFrames - Double(next ?? 0)
-        if next == nil || abs(error) > Self.gap * sampleRate {
+        _ sound: ReadOnlyChannels, _ cycle: CallCycle, at position: Double
+    ) -> (sound: ReadOnlyChannels, frameCount: Int, frame: Int) {
+        var error = position - resampler.heldFrames - Double(nextFrame ?? 0)
+        if nextFrame == nil || cycle.sampleTime != expectedSampleTime || abs(error) > Self.gap * sampleRate {
             resampler.reset()
-            next = Int((place - resampler.heldFrames).rounded())
+            nextFrame = Int((position - resampler.heldFrames).rounded())
             error = 0
         }
-        let frame = next ?? 0
-        // Further output for each input frame moves the sound back to its place.
+        expectedSampleTime = cycle.sampleTime + Int64(cycle.frameCount)
+        let frame = nextFrame ?? 0
+        // More output for each input frame moves the sound back to its place.
         resampler.step = 1 - max(-0.001, min(0.001, error / (Self.correctionTime * sampleRate)))
         for c in 0..<output.channels.count {
-            copySamples(resampler.input[c] + resampler.inputOffset, sound[c], frameCount)
+            copySamples(resampler.input[c] + resampler.inputOffset, sound[c], cycle.frameCount)
         }
-        let count = resampler.outputAvailable(afterAdding: frameCount)
-        resampler.render(output.channels, frameCount: count, adding: frameCount)
-        next = frame + count
-        return (output.channels, count, frame)
+        let count = resampler.outputAvailable(afterAdding: cycle.frameCount)
+        resampler.render(output.channels, frameCount: count, adding: cycle.frameCount)
+        nextFrame = frame + count
+        return (ReadOnlyChannels(output.channels), count, frame)
     }
 }

@@ -9,10 +9,15 @@ package enum UserFolder {
     /// The folder for configuration: `$XDG_CONFIG_HOME`, else `~/.config`.
     package static var configuration: String { path("XDG_CONFIG_HOME", orInHome: ".config") }
 
+    /// The home folder: `$HOME`, else that of the account.
+    package static var home: String { absolute("HOME") ?? NSHomeDirectory() }
+
     /// Returns the folder that an environment variable names by an absolute path, else `folder` in the home folder.
     private static func path(_ variable: String, orInHome folder: String) -> String {
-        let environment = ProcessInfo.processInfo.environment
-        func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-        return absolute(variable) ?? "\(absolute("HOME") ?? NSHomeDirectory())/\(folder)"
+        absolute(variable) ?? "\(home)/\(folder)"
+    }
+
+    private static func absolute(_ variable: String) -> String? {
+        ProcessInfo.processInfo.environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 }

@@ -59,7 +59,7 @@ enum FileKinds {
     ]
     static var names: [String] { all.keys.sorted() }
     /// Returns the extension of a file type.
-    static func ending(_ type: AudioFileType) -> String { all.first { $0.value == type }?.key ?? "wav" }
+    static func ending(_ type: AudioFileType) -> String { type.fileExtension }
 
     /// Returns the sentence for a file with an unknown extension.
     static func unknown(_ path: String) -> String {
