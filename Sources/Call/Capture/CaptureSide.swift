@@ -3,6 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 import EarshotAudioDevices
+import EarshotVoiceProcessing
 import Synchronization
 
 /// The local voice's path from a device's block to the ring, on the capturing render thread.
