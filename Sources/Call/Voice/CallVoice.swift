@@ -61,11 +61,12 @@ public final class CallVoice: @unchecked Sendable {  // for the control thread; 
         }
         creationError = problem
         self.worker = worker
-        effectBuffer =
-            effects == nil
-            ? nil : AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
-        renderedEffects = effects.flatMap { effects in
-            effectBuffer.map { VoiceEffects(callback: effects.callback, output: $0.channels) }
+        if let effects {
+            let buffer = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
+            effectBuffer = buffer
+            renderedEffects = VoiceEffects(callback: effects.callback, output: buffer.channels)
+        } else {
+            (effectBuffer, renderedEffects) = (nil, nil)
         }
     }
 
