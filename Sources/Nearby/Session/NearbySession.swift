@@ -176,10 +176,12 @@ public actor NearbySession {
         act { core, now in core.setPolicy(policy, at: now) }
     }
 
-    /// Changes this member's name and state, which others see; nil keeps a value. The values also apply to the next room.
+    /// Changes the local peer's name and state, which others see; nil keeps a value. The values also apply to the next room,
+    /// except `allowsRecording`.
     /// - Parameters:
     ///   - isRecording: true while the local peer records the room's sound. The session itself records nothing.
-    ///   - allowsRecording: true if others may record the local peer's voice, false if not.
+    ///   - allowsRecording: true if others may record the local peer's voice, false if not. The answer applies to one room: this
+    ///     one, or outside any room the next that the session enters.
     public func update(
         name: PeerName? = nil, isMuted: Bool? = nil, isRecording: Bool? = nil, allowsRecording: Bool? = nil
     ) {

@@ -45,6 +45,7 @@ extension SessionCore {
         switch notification {
         case .admitted(let roster, let me):
             ownPINKey = nil
+            hasEntered = true
             actions.append(.entered(roster, as: me))
             negotiate(.admitted(roster, as: me))
         case .offered(let offer, let sdp, _): negotiate(.offerReceived(offer, sdp: sdp))

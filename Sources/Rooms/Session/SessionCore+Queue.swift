@@ -96,9 +96,12 @@ extension SessionCore {
         if let roster, let me = memberID { queue.append(.media(.rosterChanged(roster, as: me))) }
     }
 
+    /// Ends the stay in a room, or the attempt to join one. A change between host and guest of the same room is no end.
     private mutating func endStay() {
         queue.append(.media(.left))
         actions.append(.left)
         role = .none
+        if hasEntered { local.allowsRecording = nil }
+        hasEntered = false
     }
 }

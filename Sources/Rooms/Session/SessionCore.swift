@@ -19,7 +19,8 @@ package struct SessionCore {
         package var isMuted: Bool
         /// True while the local peer records.
         package var isRecording = false
-        /// True if others may record the local peer's voice, false if not; nil if the local peer has not answered.
+        /// True if others may record the local peer's voice, false if not; nil if the local peer has not answered. An answer
+        /// applies to one room.
         package var allowsRecording: Bool?
         /// True if the identity is temporary.
         package var isEphemeral: Bool
@@ -67,6 +68,9 @@ package struct SessionCore {
     /// The session id of all descriptions without media (`sessionID`), and the version of the last one (`lastVersion`).
     let sessionID: UInt64
     var lastVersion: UInt64 = 0
+    /// True if the local peer has been in its current room: it hosts the room, or was admitted. Its answer about recordings is
+    /// then cleared when the stay ends.
+    var hasEntered = false
     /// The number of the first call of the next ``RoomGuest``, so that replies to calls of an earlier one are recognized.
     var nextCall: UInt64 = 1
     var transports: [MemberID: MemberTransport] = [:]
@@ -155,6 +159,7 @@ package struct SessionCore {
     /// Opens a room and hosts it.
     /// - Precondition: the local peer is in no room.
     package mutating func host(_ room: RoomID, name: PeerName, pin: PINKey? = nil, knownPeers: KnownPeers) {
+        hasEntered = true
         role = .host(
             RoomHost(
                 room: room, name: name, key: local.identity.fingerprint, secret: randomBytes(32),
@@ -205,7 +210,8 @@ package struct SessionCore {
         return handle([.host(.setPolicy(policy))], at: now)
     }
 
-    /// Changes what others know of the local peer; nil keeps a value.
+    /// Changes what others know of the local peer; nil keeps a value. The values stay set after the stay in a room, except the
+    /// answer `allowsRecording`. An answer before the local peer is in a room stays set if the peer is refused.
     package mutating func update(
         name: PeerName? = nil, isMuted: Bool? = nil, isRecording: Bool? = nil, allowsRecording: Bool? = nil,
         at now: HostTime
