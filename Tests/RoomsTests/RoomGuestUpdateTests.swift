@@ -10,10 +10,52 @@ import Testing
 /// Changes of a guest's own name and state that the host cannot receive at once.
 @Suite struct RoomGuestUpdateTests {
     private let secret = [UInt8](repeating: 3, count: 32)
+    /// A closed event stream is opened again after 0.1 s.
+    private let untilReopened = 0.2
+    /// The other members may answer for one second. The first round of questions after that is 1.75 s after the first one.
+    private let untilTakeover = 2.5
 
     private func update(in actions: [RoomGuest.Action]) -> (CallID, MemberUpdate)? {
         for case .call(let id, .update(let update), _) in actions { return (id, update) }
         return nil
+    }
+
+    /// Returns the room that the guest takes over; nil if it takes none over.
+    private func findHandover(in actions: [RoomGuest.Action]) -> HostHandover? {
+        for case .becomeHost(let handover) in actions { return handover }
+        return nil
+    }
+
+    private func makeHost(from handover: HostHandover, at now: HostTime) -> RoomHost {
+        RoomHost(
+            succeeding: handover, secret: secret,
+            configuration: RoomHost.Configuration(name: name("Guest 1"), addresses: [address(1)]), at: now)
+    }
+
+    /// Delivers the host's roster with this epoch and revision, and a changed entry of the guest. Returns the update that the
+    /// guest sends at once; nil if it sends none.
+    private func deliverRoster(
+        _ epoch: UInt64, _ revision: UInt64, of test: TestHost, to guest: inout TestGuest,
+        _ change: (inout Member) -> Void = { _ in }
+    ) throws -> MemberUpdate? {
+        var roster = test.host.roster
+        roster.epoch = try #require(Epoch(epoch))
+        roster.revision = revision
+        change(&roster.members[1])
+        let event = RoomEvent.roster(roster)
+        let item = EventStreamParser.Item.event(ServerSentEvent(name: event.name, data: event.data))
+        let stream = try #require(guest.streams.values.first)
+        guest.actions = guest.guest.received(item, on: stream, at: guest.now)
+        return update(in: guest.actions)?.1
+    }
+
+    /// Confirms the guest's last update. The host's roster remains at this epoch and revision.
+    private func confirmUpdate(_ epoch: UInt64, _ revision: UInt64, to guest: inout TestGuest) throws {
+        let (call, _) = try #require(update(in: guest.actions))
+        let status = RoomReply.status(MemberStatus(epoch: try #require(Epoch(epoch)), revision: revision))
+        let key = TestKey(0).fingerprint
+        guest.actions = guest.guest.replied(call, status, provedBy: key, from: guest.hostAddress, at: guest.now)
+        #expect(guest.actions == [])
     }
 
     @Test func `a guest that mutes itself while it awaits admission is muted in the room`() throws {
@@ -46,12 +88,9 @@ import Testing
         let attempt = try #require(guest.call { if case .events = $0 { true } else { false } })
         guest.actions = guest.guest.failed(attempt, .refused, at: guest.now)
         guest.wait(1)
-        let successions = guest.actions.compactMap { if case .becomeHost(let next) = $0 { next } else { nil } }
-        let succession = try #require(successions.first)
-        let host = RoomHost(
-            succeeding: succession, secret: [UInt8](repeating: 3, count: 32),
-            configuration: RoomHost.Configuration(name: name("New"), addresses: [address(1)]), at: guest.now)
-        #expect(host.member.isMuted && host.member.name == name("New"))
+        let handover = try #require(findHandover(in: guest.actions))
+        let member = makeHost(from: handover, at: guest.now).member
+        #expect(member.isMuted && member.name == name("New"))
     }
 
     @Test func `of two updates the later value counts, and what only one of them changes stays`() {
@@ -113,20 +152,16 @@ import Testing
         // The host's process ends, and its place is kept.
         let stream = try #require(guest.streams.values.first)
         guest.actions = guest.guest.failed(stream, .closed, at: guest.now)
-        guest.wait(0.2)
+        guest.wait(untilReopened)
         let attempt = try #require(guest.call { if case .events = $0 { true } else { false } })
         guest.actions = guest.guest.failed(attempt, .refused, at: guest.now)
-        guest.wait(0.1)
         let retry = try #require(guest.call { if case .events = $0 { true } else { false } })
         guest.actions += guest.guest.failed(retry, .refused, at: guest.now)
-        // The other member may still answer for one second.
-        guest.wait(2.5)
-        let handovers = guest.actions.compactMap { if case .becomeHost(let next) = $0 { next } else { nil } }
+        guest.wait(untilTakeover)
+        let handover = try #require(findHandover(in: guest.actions))
         var next = TestHost()
         next.now = guest.now
-        next.host = RoomHost(
-            succeeding: try #require(handovers.first), secret: secret,
-            configuration: RoomHost.Configuration(name: name("Guest 1"), addresses: [address(1)]), at: guest.now)
+        next.host = makeHost(from: handover, at: guest.now)
         #expect(next.host.roster.host == MemberID(2) && next.host.roster.epoch == Epoch(2))
         #expect(next.host.roster.members.map(\.isRecording) == [true, false, true])
         #expect(next.host.roster.members.map(\.allowsRecording) == [true, true, false])
@@ -149,50 +184,59 @@ import Testing
         _ = guest.guest.replied(call, status, provedBy: key, from: guest.hostAddress, at: guest.now)
         guest.actions = []
         for action in test.host.leave(at: test.now) { guest.actions += guest.deliver(action) }
-        let handovers = guest.actions.compactMap { if case .becomeHost(let next) = $0 { next } else { nil } }
-        let handover = try #require(handovers.first)
+        let handover = try #require(findHandover(in: guest.actions))
         let own = try #require(handover.roster[MemberID(2)!])
         #expect(!own.isRecording && own.allowsRecording == nil)
-        let host = RoomHost(
-            succeeding: handover, secret: secret,
-            configuration: RoomHost.Configuration(name: name("Guest 1"), addresses: [address(1)]), at: guest.now)
-        #expect(host.member.isRecording && host.member.allowsRecording == true && !host.member.isMuted)
+        let member = makeHost(from: handover, at: guest.now).member
+        #expect(member.isRecording && member.allowsRecording == true && !member.isMuted)
     }
 
     @Test func `a guest sends its state again to a new host that lacks it, once`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
-        let stream = try #require(guest.streams.values.first)
         let state = MemberUpdate(isMuted: true, isRecording: true, allowsRecording: false)
         guest.actions = guest.guest.update(state, at: guest.now)
         guest.pump(&test)
         #expect(test.host.roster.members[1].isRecording)
-        /// Sends the guest a roster of this epoch whose entry for the guest was changed. Returns the update that the guest sends
-        /// at once.
-        func tell(_ epoch: UInt64, revision: UInt64, _ change: (inout Member) -> Void) throws -> MemberUpdate? {
-            var roster = test.host.roster
-            roster.epoch = try #require(Epoch(epoch))
-            roster.revision = revision
-            change(&roster.members[1])
-            let event = RoomEvent.roster(roster)
-            let item = EventStreamParser.Item.event(ServerSentEvent(name: event.name, data: event.data))
-            guest.actions = guest.guest.received(item, on: stream, at: guest.now)
-            return update(in: guest.actions)?.1
-        }
-        #expect(try tell(2, revision: 20) { _ in } == nil)
-        let first = try tell(3, revision: 21) { $0.allowsRecording = nil }
-        #expect(first == MemberUpdate(allowsRecording: false))
-        let (call, _) = try #require(update(in: guest.actions))
-        let status = RoomReply.status(MemberStatus(epoch: Epoch(3)!, revision: 21))
-        let key = TestKey(0).fingerprint
-        #expect(guest.guest.replied(call, status, provedBy: key, from: guest.hostAddress, at: guest.now) == [])
+        var sent = try deliverRoster(2, 20, of: test, to: &guest)
+        #expect(sent == nil)
+        sent = try deliverRoster(3, 21, of: test, to: &guest) { $0.allowsRecording = nil }
+        #expect(sent == MemberUpdate(allowsRecording: false))
+        try confirmUpdate(3, 21, to: &guest)
         // The host, of an older version, never has it.
-        #expect(try tell(3, revision: 22) { $0.allowsRecording = nil } == nil)
-        let second = try tell(4, revision: 23) {
+        sent = try deliverRoster(3, 22, of: test, to: &guest) { $0.allowsRecording = nil }
+        #expect(sent == nil)
+        sent = try deliverRoster(4, 23, of: test, to: &guest) {
             $0.isMuted = false
             $0.isRecording = false
             $0.name = name("Guest 1 (2)")
         }
-        #expect(second == MemberUpdate(isMuted: true, isRecording: true))
+        #expect(sent == MemberUpdate(isMuted: true, isRecording: true))
+    }
+
+    @Test func `a guest without an answer declines if a new host has a consent of its last process`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        #expect(guest.guest.configuration.allowsRecording == nil)
+        var sent = try deliverRoster(2, 20, of: test, to: &guest) { $0.allowsRecording = true }
+        #expect(sent == MemberUpdate(allowsRecording: false))
+        try confirmUpdate(2, 20, to: &guest)
+        #expect(guest.guest.configuration.allowsRecording == nil)
+        // A refusal permits no more than no answer does, and nothing is sent.
+        for (epoch, answer) in [(3, false), (4, nil)] as [(UInt64, Bool?)] {
+            sent = try deliverRoster(epoch, 20 + epoch, of: test, to: &guest) { $0.allowsRecording = answer }
+            #expect(sent == nil, "epoch \(epoch)")
+        }
+    }
+
+    @Test func `a guest without an answer declines when it takes over a roster with a consent`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        _ = try deliverRoster(1, 20, of: test, to: &guest) { $0.allowsRecording = true }
+        guest.actions = []
+        for action in test.host.leave(at: test.now) { guest.actions += guest.deliver(action) }
+        let handover = try #require(findHandover(in: guest.actions))
+        #expect(handover.roster[handover.roster.host]?.allowsRecording == true)
+        #expect(makeHost(from: handover, at: guest.now).member.allowsRecording == false)
     }
 }

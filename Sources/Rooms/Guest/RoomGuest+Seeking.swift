@@ -151,7 +151,7 @@ extension RoomGuest {
         var update = membership.sending.followed(by: membership.unsent)
         if let own = roster.index(of: membership.me) {
             roster.members[own].isAway = false
-            update = update.followed(by: configuration.correction(of: roster.members[own]))
+            update = update.followed(by: configuration.makeUpdate(correcting: roster.members[own]))
         }
         let handover = HostHandover(
             roster: roster, lastMember: membership.lastMember, needsPIN: membership.needsPIN, update: update)

@@ -188,10 +188,10 @@ extension RoomGuest {
 
     /// Sends this guest's state again if a new host lacks it: the new host missed the last change, or an older version hosted in
     /// between. The state is sent once to each new host, because an older version never stores all of it.
-    private mutating func correct(_ entry: Member, _ now: HostTime) {
-        let correction = configuration.correction(of: entry)
-        guard correction != MemberUpdate(), let unsent = membership?.unsent else { return }
-        membership?.unsent = unsent.followed(by: correction)
+    private mutating func resendState(correcting entry: Member, _ now: HostTime) {
+        let update = configuration.makeUpdate(correcting: entry)
+        guard update != MemberUpdate(), let unsent = membership?.unsent else { return }
+        membership?.unsent = unsent.followed(by: update)
         membership?.nextUpdate = now
     }
 
@@ -207,7 +207,7 @@ extension RoomGuest {
         }
         guard (roster.epoch, roster.revision) > (old.epoch, old.revision) else { return [] }
         membership?.roster = roster
-        if roster.epoch > old.epoch, let entry = roster[me] { correct(entry, now) }
+        if roster.epoch > old.epoch, let entry = roster[me] { resendState(correcting: entry, now) }
         let changes = roster.changes(since: old)
         return changes.isEmpty ? [] : [.notify(.changed(changes))]
     }

@@ -37,12 +37,14 @@ package struct RoomGuest: Sendable {
         }
 
         /// Returns the guest's state where its entry in a roster differs: muting, recording and consent. (The name may differ
-        /// because the host numbered it.)
-        func correction(of entry: Member) -> MemberUpdate {
-            MemberUpdate(
+        /// because the host numbered it.) An update cannot remove an answer: if the guest has none and the entry has a consent,
+        /// the update declines.
+        func makeUpdate(correcting entry: Member) -> MemberUpdate {
+            let answer: Bool? = allowsRecording ?? (entry.allowsRecording == true ? false : nil)
+            return MemberUpdate(
                 isMuted: entry.isMuted == isMuted ? nil : isMuted,
                 isRecording: entry.isRecording == isRecording ? nil : isRecording,
-                allowsRecording: entry.allowsRecording == allowsRecording ? nil : allowsRecording)
+                allowsRecording: entry.allowsRecording == answer ? nil : answer)
         }
     }
 
