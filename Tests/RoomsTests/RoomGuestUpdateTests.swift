@@ -232,11 +232,79 @@ import Testing
     @Test func `a guest without an answer declines when it takes over a roster with a consent`() throws {
         var test = TestHost()
         var guest = TestGuest.inside(&test)
-        _ = try deliverRoster(1, 20, of: test, to: &guest) { $0.allowsRecording = true }
-        guest.actions = []
+        // The host confirms the withdrawal, and its roster remains wrong.
+        let sent = try deliverRoster(1, 20, of: test, to: &guest) { $0.allowsRecording = true }
+        #expect(sent == MemberUpdate(allowsRecording: false))
+        try confirmUpdate(1, 20, to: &guest)
         for action in test.host.leave(at: test.now) { guest.actions += guest.deliver(action) }
         let handover = try #require(findHandover(in: guest.actions))
         #expect(handover.roster[handover.roster.host]?.allowsRecording == true)
         #expect(makeHost(from: handover, at: guest.now).member.allowsRecording == false)
+    }
+
+    @Test(arguments: [nil, false] as [Bool?])
+    func `a consent that only the host has is withdrawn, at most once a second`(answer: Bool?) throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        if let answer {
+            guest.actions = guest.guest.update(MemberUpdate(allowsRecording: answer), at: guest.now)
+            guest.pump(&test)
+        }
+        let start = guest.now
+        var sent = try deliverRoster(1, 20, of: test, to: &guest) { $0.allowsRecording = true }
+        #expect(sent == MemberUpdate(allowsRecording: false))
+        try confirmUpdate(1, 20, to: &guest)
+        for revision: UInt64 in 21...24 {
+            guest.now = guest.now.advanced(bySeconds: 0.2)
+            sent = try deliverRoster(1, revision, of: test, to: &guest) { $0.allowsRecording = true }
+            #expect(sent == nil && guest.guest.nextDeadline == start.advanced(bySeconds: 1), "revision \(revision)")
+        }
+        guest.now = start.advanced(bySeconds: 1)
+        guest.actions = guest.guest.tick(at: guest.now)
+        #expect(update(in: guest.actions)?.1 == MemberUpdate(allowsRecording: false))
+        try confirmUpdate(1, 24, to: &guest)
+        // The next withdrawal waits, and a consent that the guest gives in the meantime replaces it.
+        sent = try deliverRoster(1, 25, of: test, to: &guest) { $0.allowsRecording = true }
+        #expect(sent == nil && guest.guest.nextDeadline == start.advanced(bySeconds: 2))
+        guest.actions = guest.guest.update(MemberUpdate(allowsRecording: true), at: guest.now)
+        #expect(update(in: guest.actions)?.1 == MemberUpdate(allowsRecording: true))
+        try confirmUpdate(1, 25, to: &guest)
+        sent = try deliverRoster(1, 26, of: test, to: &guest) { $0.allowsRecording = true }
+        #expect(sent == nil && guest.guest.nextDeadline == guest.now.advanced(bySeconds: 1.5))
+    }
+
+    @Test func `a refusal that crosses a roster with the consent is sent once more`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        guest.actions = guest.guest.update(MemberUpdate(allowsRecording: true), at: guest.now)
+        guest.pump(&test)
+        // The refusal is on its way, as is a roster that another member's change has caused.
+        let (call, refusal) = try #require(
+            update(in: guest.guest.update(MemberUpdate(isMuted: true, allowsRecording: false), at: guest.now)))
+        #expect(refusal == MemberUpdate(isMuted: true, allowsRecording: false))
+        var sent = try deliverRoster(1, 20, of: test, to: &guest)
+        #expect(sent == nil)
+        let status = RoomReply.status(MemberStatus(epoch: .first, revision: 20))
+        let key = TestKey(0).fingerprint
+        guest.actions = guest.guest.replied(call, status, provedBy: key, from: guest.hostAddress, at: guest.now)
+        #expect(update(in: guest.actions)?.1 == MemberUpdate(allowsRecording: false))
+        try confirmUpdate(1, 20, to: &guest)
+        sent = try deliverRoster(1, 21, of: test, to: &guest) { $0.allowsRecording = false }
+        #expect(sent == nil && guest.guest.nextDeadline == guest.now.advanced(bySeconds: 1.5))
+    }
+
+    @Test func `a consent in the admission that the guest has not given is withdrawn at once`() throws {
+        var test = TestHost()
+        var guest = TestGuest()
+        guest.join()
+        guest.pump(&test) { if case .ask = $0 { true } else { false } }
+        let ask = try #require(guest.call { if case .ask = $0 { true } else { false } })
+        let admitted = test.admit(1)
+        var admission = try #require(admitted)
+        admission.roster.members[1].allowsRecording = true
+        let key = TestKey(0).fingerprint
+        guest.actions = guest.guest.replied(
+            ask, .admitted(admission), provedBy: key, from: guest.hostAddress, at: guest.now)
+        #expect(update(in: guest.actions)?.1 == MemberUpdate(allowsRecording: false))
     }
 }

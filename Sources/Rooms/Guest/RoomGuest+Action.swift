@@ -117,6 +117,8 @@ extension RoomGuest {
         /// The guest's changes of itself that the host has not been sent (`unsent`), and those in a pending request (`sending`).
         var unsent = MemberUpdate()
         var sending = MemberUpdate()
+        /// The earliest time of the next withdrawal of a wrong consent; nil for any time.
+        var nextWithdrawal: HostTime?
         /// True if the host seems to have a later roster: its last status had one, or an event's number was skipped.
         var isBehind = false
         var seenOffers: [OfferID] = []

@@ -70,6 +70,7 @@ extension RoomGuest {
             membership?.unsent = joining.unsent
             membership?.nextUpdate = now
         }
+        if let entry = roster[admission.member] { withdrawConsent(in: entry, now) }
         return [.note(key, as: info.hostName), .notify(.admitted(roster, as: admission.member))] + stayIn(now)
     }
 

@@ -193,6 +193,19 @@ extension RoomGuest {
         guard update != MemberUpdate(), let unsent = membership?.unsent else { return }
         membership?.unsent = unsent.followed(by: update)
         membership?.nextUpdate = now
+        if update.allowsRecording != nil { membership?.nextWithdrawal = now.advanced(bySeconds: Limit.withdrawal) }
+    }
+
+    /// Withdraws a consent in this guest's entry that is not the guest's answer, for example because the host applied an older
+    /// update last. Sends at most one withdrawal every ``Limit/withdrawal`` seconds.
+    mutating func withdrawConsent(in entry: Member, _ now: HostTime) {
+        guard entry.allowsRecording == true, configuration.allowsRecording != true, let membership,
+            membership.unsent.allowsRecording == nil
+        else { return }
+        let time = membership.nextWithdrawal.map { max($0, now) } ?? now
+        self.membership?.unsent.allowsRecording = false
+        self.membership?.nextUpdate = min(membership.nextUpdate, time)
+        self.membership?.nextWithdrawal = time.advanced(bySeconds: Limit.withdrawal)
     }
 
     private mutating func applyRoster(_ roster: Roster, _ now: HostTime) -> [Action] {
@@ -207,7 +220,10 @@ extension RoomGuest {
         }
         guard (roster.epoch, roster.revision) > (old.epoch, old.revision) else { return [] }
         membership?.roster = roster
-        if roster.epoch > old.epoch, let entry = roster[me] { resendState(correcting: entry, now) }
+        if let entry = roster[me] {
+            if roster.epoch > old.epoch { resendState(correcting: entry, now) }
+            withdrawConsent(in: entry, now)
+        }
         let changes = roster.changes(since: old)
         return changes.isEmpty ? [] : [.notify(.changed(changes))]
     }

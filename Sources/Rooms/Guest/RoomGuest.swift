@@ -58,6 +58,8 @@ package struct RoomGuest: Sendable {
         static let answer = RoomHost.Limit.answer + 2
         /// The seconds between two signs of life to the host.
         static let update = 1.5
+        /// The minimum seconds between two withdrawals of a consent, so that a host that ignores them is not flooded.
+        static let withdrawal = 1.0
         /// The seconds of the host's silence after which the guest looks for a host.
         package static let silence = RoomHost.Limit.silence
         /// The seconds of interruption after which a member must join again.
