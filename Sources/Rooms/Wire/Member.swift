@@ -20,10 +20,10 @@ public struct Member: Hashable, Sendable {
     /// True if the participant is muted.
     public internal(set) var isMuted: Bool
     /// True if the participant records the room's sound.
-    package internal(set) var isRecording: Bool
+    public internal(set) var isRecording: Bool
     /// True if others may record the participant's voice, false if not; nil if the participant has not answered, or runs an
-    /// older version.
-    package internal(set) var allowsRecording: Bool?
+    /// older version. Only true permits a recording. The host states this value; nothing proves it.
+    public internal(set) var allowsRecording: Bool?
     /// True if the host has not heard from the member for five seconds, or has taken over from it. The member's place is kept for
     /// a minute.
     public internal(set) var isAway: Bool
