@@ -327,18 +327,51 @@ import Testing
         var passed = 0
         var refused = 0
         for number in 0..<1_000 {
-            let (id, actions) = test.send(.update(MemberUpdate(isMuted: number % 2 == 0)), caller(1))
+            let isOn = number / 3 % 2 == 0
+            let updates = [
+                MemberUpdate(isMuted: isOn), MemberUpdate(isRecording: isOn), MemberUpdate(allowsRecording: isOn),
+            ]
+            let (id, actions) = test.send(.update(updates[number % 3]), caller(1))
             passed += actions.events(on: stream).count
             if actions.reply(to: id)?.error == .busy(retryAfter: 1) { refused += 1 }
         }
         #expect(passed == 40 && refused > 400)
         #expect(test.ask(.ask(request(1, name: "New")), caller(1))?.error == .busy(retryAfter: 30))
         // Keep-alives are not changes, and a while later all is well.
-        let before = test.host.roster.members[1].isMuted
+        let before = test.host.roster.members[1]
         #expect(test.ask(.update(MemberUpdate()), caller(1))?.error == nil)
         _ = test.wait(31, keeping: [1, 2])
-        #expect(test.ask(.update(MemberUpdate(isMuted: !before)), caller(1))?.error == nil)
-        #expect(test.host.roster.members[1].isMuted == !before)
+        let change = MemberUpdate(
+            isMuted: !before.isMuted, isRecording: !before.isRecording, allowsRecording: before.allowsRecording != true)
+        #expect(test.ask(.update(change), caller(1))?.error == nil)
+        let after = test.host.roster.members[1]
+        #expect(after.isMuted != before.isMuted && after.isRecording != before.isRecording)
+        #expect(after.allowsRecording == change.allowsRecording)
+    }
+
+    @Test func `a guest that changed its answer too often delivers the last one when it may`() throws {
+        var test = TestHost()
+        var guest = TestGuest.inside(&test)
+        // The host accepts 40 changes. It refuses each further one that would change its roster, and the last one here.
+        for number in 0...60 {
+            guest.actions = guest.guest.update(MemberUpdate(allowsRecording: number % 2 == 0), at: guest.now)
+            guest.pump(&test)
+        }
+        #expect(test.host.roster.members[1].allowsRecording == false)
+        #expect(guest.guest.configuration.allowsRecording == true && guest.guest.isConnected)
+        var accepted: Double?
+        for half in 1...80 where accepted == nil {
+            guest.actions = []
+            guest.wait(0.5)
+            test.now = guest.now
+            for action in test.host.tick(at: test.now) { guest.actions += guest.deliver(action) }
+            guest.pump(&test)
+            if test.host.roster.members[1].allowsRecording == true { accepted = Double(half) / 2 }
+        }
+        // The limit is for 30 s. The guest tries every half second.
+        let seconds = try #require(accepted)
+        #expect((29.5...31).contains(seconds), "\(seconds) s")
+        #expect(guest.guest.roster?.members[1].allowsRecording == true)
     }
 
     @Test func `another part of the room is reported with the key that its host has proved`() throws {
