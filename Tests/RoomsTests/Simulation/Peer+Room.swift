@@ -10,9 +10,11 @@ import TestSupport
 extension Peer {
     func performHost(_ body: (inout RoomHost) -> [RoomHost.Action]) {
         guard isRunning, var host else { return }
+        let wasClosed = host.isClosed
         let actions = body(&host)
         self.host = host
         for action in actions { perform(action) }
+        if !wasClosed, self.host?.isClosed == true { endStay() }
         check()
         plan()
     }
@@ -86,9 +88,11 @@ extension Peer {
                 network.faults.append(
                     "\(index): forged from \(member.name) at \(network.now): \(String(describing: roster)), \(String(describing: maker))"
                 )
+            case .notify(.admitted): enter()
             case .notify(.over(let ending)):
                 endings.append(ending)
                 offering = []
+                if ending != .becameHost, !isHost { endStay() }
             case .needPIN, .notify: break
             }
         }

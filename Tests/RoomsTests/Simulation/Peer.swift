@@ -8,6 +8,20 @@ import TestSupport
 
 /// A machine with Earshot and a user: a host, a guest, or neither.
 final class Peer {
+    /// A user's choices, which other members see.
+    struct Choices: Equatable {
+        var isMuted = false
+        var isRecording = false
+        var allowsRecording: Bool?
+
+        /// Applies an update, in which nil changes nothing.
+        mutating func apply(_ update: MemberUpdate) {
+            isMuted = update.muted ?? isMuted
+            isRecording = update.recording ?? isRecording
+            allowsRecording = update.allowsRecording ?? allowsRecording
+        }
+    }
+
     let index: Int
     let key: TestKey
     let address: IPAddress
@@ -35,32 +49,62 @@ final class Peer {
     var nextProbe: UInt64 = 1 << 40
     /// The number of times that a former host returned as a guest.
     var returns = 0
+    /// The choices of the present process's user, kept as `SessionCore` keeps them.
+    private(set) var choices: Choices
+    /// Draws the choices, so that the network's generator draws only the disturbances.
+    private var choiceRandom: SeededRandom
+    /// True if the peer has been in its current room.
+    private var hasEntered = false
 
     init(_ index: Int, network: Network) {
         self.index = index
         self.network = network
         key = TestKey(index)
         address = RoomsTests.address(index)
+        var seeds = network.random
+        var random = SeededRandom(seed: seeds.next() &+ UInt64(index))
+        choices = Choices(
+            isMuted: random.below(2) == 0, isRecording: random.below(2) == 0,
+            allowsRecording: Peer.drawChange(&random))
+        choiceRandom = random
+    }
+
+    /// Draws nil for no change or no answer, true or false.
+    private static func drawChange(_ random: inout SeededRandom) -> Bool? {
+        switch random.below(3) {
+        case 0: nil
+        case 1: true
+        default: false
+        }
     }
 
     var roster: Roster? { host?.isClosed == false ? host?.roster : guest?.roster }
     var isHost: Bool { isRunning && host?.isClosed == false }
 
-    /// True if the roster has the state that the guest last set; true for a host, whose state is in its roster only.
-    var hasOwnState: Bool {
-        guard !isHost, let guest, let id = guest.memberID, let entry = guest.roster?[id] else { return true }
-        return guest.configuration.correction(of: entry) == MemberUpdate()
+    /// Returns true if this peer's roster has another peer, or this peer itself, with the choices of its user. Without an answer
+    /// the roster has none, or a refusal: a new host may have one from an earlier process.
+    func shows(_ other: Peer) -> Bool {
+        guard let entry = roster?.member(with: other.key.fingerprint) else { return false }
+        let isAnswerRight =
+            entry.allowsRecording == other.choices.allowsRecording
+            || other.choices.allowsRecording == nil && entry.allowsRecording == false
+        return entry.isMuted == other.choices.isMuted && entry.isRecording == other.choices.isRecording && isAnswerRight
     }
 
     var secret: [UInt8] { (0..<32).map { _ in UInt8.random(in: 0...255, using: &network.random) } }
 
     var hostConfiguration: RoomHost.Configuration {
-        RoomHost.Configuration(name: RoomsTests.name("Peer \(index)"), addresses: [address])
+        var configuration = RoomHost.Configuration(name: RoomsTests.name("Peer \(index)"), addresses: [address])
+        configuration.isMuted = choices.isMuted
+        configuration.isRecording = choices.isRecording
+        configuration.allowsRecording = choices.allowsRecording
+        return configuration
     }
 
     // MARK: Its user
 
     func found(_ room: RoomID) {
+        hasEntered = true
         host = RoomHost(
             room: room, name: RoomsTests.name("Studio"), key: key.fingerprint, secret: secret,
             configuration: hostConfiguration)
@@ -73,9 +117,11 @@ final class Peer {
     func join(_ endpoint: Endpoint) {
         guard isRunning, !isHost, guest == nil || guest?.ending != nil else { return }
         host = nil
-        var guest = RoomGuest(
-            RoomGuest.Configuration(name: RoomsTests.name("Peer \(index)"), addresses: [address]), signer: key.signer,
-            knownPeers: known)
+        var configuration = RoomGuest.Configuration(name: RoomsTests.name("Peer \(index)"), addresses: [address])
+        configuration.isMuted = choices.isMuted
+        configuration.isRecording = choices.isRecording
+        configuration.allowsRecording = choices.allowsRecording
+        var guest = RoomGuest(configuration, signer: key.signer, knownPeers: known)
         let actions = guest.join(endpoint, at: network.now)
         self.guest = guest
         perform(actions)
@@ -85,14 +131,27 @@ final class Peer {
         if isHost { performHost { $0.leave(at: network.now) } } else { performGuest { $0.leave(at: network.now) } }
     }
 
-    func mute() {
-        let isMuted = network.random.below(2) == 0
-        let update = MemberUpdate(isMuted: isMuted, isRecording: !isMuted, allowsRecording: isMuted)
+    /// Changes its choices, each for itself.
+    func choose() {
+        let update = MemberUpdate(
+            isMuted: network.random.below(2) == 0, isRecording: Peer.drawChange(&choiceRandom),
+            allowsRecording: Peer.drawChange(&choiceRandom))
+        guard isRunning else { return }
+        choices.apply(update)
         if isHost {
             performHost { $0.update(update, at: network.now) }
         } else {
             performGuest { $0.update(update, at: network.now) }
         }
+    }
+
+    /// The peer was admitted.
+    func enter() { hasEntered = true }
+
+    /// The stay in a room, or the attempt to join one, has ended. The answer about recordings was for the room.
+    func endStay() {
+        if hasEntered { choices.allowsRecording = nil }
+        hasEntered = false
     }
 
     /// Looks for a room if it is in none, like discovery and a user's click.
@@ -123,6 +182,8 @@ final class Peer {
         guest = nil
         sessions = [:]
         offering = []
+        choices = Choices()
+        hasEntered = false
         network.dropConnections(of: index)
     }
 

@@ -76,8 +76,11 @@ import Testing
         network.run(15)
         #expect(
             isAtRest(network) && network.faults.isEmpty, "seed \(seed): \(network.faults.prefix(3))\n\(state(network))")
-        // The mute, recording and consent of each survived all changes of the host.
-        for peer in members(network) { #expect(peer.hasOwnState, "seed \(seed): peer \(peer.index)") }
+        // Each member's roster has the muting, recording and consent that each member's user chose last.
+        for peer in members(network) {
+            let missing = members(network).filter { !peer.shows($0) }.map { "\($0.index): \($0.choices)" }
+            #expect(missing.isEmpty, "seed \(seed): peer \(peer.index) has \(peer.roster?.members ?? [])")
+        }
     }
 
     @Test(arguments: 0..<UInt64(20))
@@ -182,7 +185,7 @@ import Testing
                     peer.stop()
                     network.after(network.random.unit() * 90) { if peer.isStopped { peer.resume() } }
                 case 5: peer.leave()
-                case 6: peer.mute()
+                case 6: peer.choose()
                 default: for _ in 0..<10 { network.breakConnection() }
                 }
             }
