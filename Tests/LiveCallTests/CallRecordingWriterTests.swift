@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotAudioContainers
 import EarshotAudioFiles
 import EarshotCall
 import EarshotMediaTransport
@@ -92,7 +93,8 @@ import Testing
         /// Reads a file of a complete recording, which has a frame for each frame of the recording.
         func samples(_ file: String) throws -> [Float] {
             let samples = try readSamples("\(folder)/\(file)")
-            try #require(samples.count == manifest.tracks.first?.frameCount, "\(file)")
+            let count = try manifest.tracks.first?.frameCount
+            try #require(samples.count == count, "\(file)")
             return samples
         }
 
