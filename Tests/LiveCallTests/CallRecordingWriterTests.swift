@@ -203,7 +203,8 @@ import Testing
             (start..<start + 480).allSatisfy { abs(bob[$0]) < 0.05 }
         }
         #expect(quiet.isEmpty, "\(quiet)")
-        try rig.expectHeard(bob, at: 6.5)
+        // After the gap live playback is later for some seconds, and the recording does not move with it.
+        try rig.expectHeard(bob, at: 6.5, within: 480)
     }
 
     @Test func `a local voice that is read too late is a gap, and exact around it`() throws {
@@ -257,10 +258,10 @@ import Testing
     }
 
     @Test func `a participant who returns under another number and name has one file`() throws {
-        let rig = try Rig { $0.participants[0].peer = PeerID(9) }  // as which Bob has no media
+        let rig = try Rig { ($0.participants[0].peer, $0.participants[0].isPresent) = (PeerID(9), false) }
         try rig.run(until: 2)
         rig.change {
-            $0.participants[0].peer = PeerID(1)
+            ($0.participants[0].peer, $0.participants[0].isPresent) = (PeerID(1), true)
             $0.participants[0].name = "Benjamin"
         }
         try rig.run(until: 5)
@@ -274,7 +275,7 @@ import Testing
         let track = try rig.track("Bob.wav")
         #expect(track.name == "Benjamin" && track.names == ["Bob", "Benjamin"])
         try #require(track.gaps.map(\.reason) == [.away, .away], "\(track.gaps)")
-        #expect(abs(track.gaps[0].frameCount - 96_000) < 2 * Self.turn, "\(track.gaps)")
+        #expect(abs(track.gaps[0].frameCount - 96_000) <= 256, "\(track.gaps)")
         #expect(abs(track.gaps[1].frame - 240_000) <= 256 && abs(track.gaps[1].frameCount - 96_000) <= 512)
         // Before leaving and after returning, the voice is at the frames where it was heard.
         let sum = zip(try rig.samples("Bob.wav"), try rig.samples("Cid.wav")).map { $0 + $1 }

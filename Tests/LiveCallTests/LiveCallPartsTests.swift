@@ -112,7 +112,7 @@ import Testing
         try rig.call.perform(.rename(CoreRig.name(4)))
         try rig.call.perform(.setLatencyProfile(.sing))
         try rig.call.perform(.setOutputVolume(0.5))
-        #expect(await Self.happens { rig.room.asked == ["join", "admission", "tell"] })
+        #expect(await Self.happens { rig.room.asked == ["join", "admission", "tell Dan"] })
         #expect(await Self.happens { rig.media.asked == ["unmute", "latency profile sing", "output volume 0.5"] })
         await rig.call.close()
     }

@@ -252,6 +252,36 @@ import Testing
         rig.change(to: [Self.member(1), Self.member(2)])
         #expect(!rig.snapshot.isRecordingConsentRequested && rig.snapshot.allowsRecording == nil)
         #expect(rig.actions.room == ["join"])
+        // The next recording asks again.
+        rig.change(to: [Self.member(1), Self.member(2), Self.member(3, isRecording: true)])
+        #expect(rig.snapshot.isRecordingConsentRequested)
+        #expect(Self.report(rig) == ["Ann records", "may Ann?", "Ann no longer records", "Cid records", "may Cid?"])
+    }
+
+    @Test func `a room without sound asks nobody`() {
+        var rig = CoreRig(hasSound: false)
+        rig.joinAsGuest()
+        rig.change(to: [Self.member(1, isRecording: true), Self.member(2)])
+        #expect(!rig.snapshot.isRecordingConsentRequested && Self.report(rig) == ["Ann records"])
+    }
+
+    @Test func `the local participant shows its own state, whatever the roster says`() throws {
+        var rig = try Self.recorder()
+        try rig.perform(.allowRecording(false))
+        rig.change(to: [Self.member(1), Self.member(2, isRecording: false, allowsRecording: true)])
+        #expect(rig.snapshot.localParticipant?.isRecording == true)
+        #expect(rig.snapshot.localParticipant?.allowsRecording == false)
+    }
+
+    @Test func `a recording that begins after the call's end is reported, and the room hears nothing of it`() throws {
+        var rig = Self.guest()
+        try rig.perform(.startRecording(folder: "/takes"))
+        try rig.perform(.leave)
+        let asked = rig.actions.room
+        rig.handle(.recordingStarted(folder: "/takes"))
+        rig.handle(.recordingEnded(Self.result))
+        #expect(Self.report(rig) == ["started /takes", "ended /takes"] && rig.actions.room == asked)
+        #expect(!rig.snapshot.isRecordingAwaited && rig.snapshot.recording == nil)
     }
 
     @Test func `an answer before the question answers it`() throws {
@@ -321,16 +351,16 @@ import Testing
         func delete() { try? FileManager.default.removeItem(atPath: folder) }
     }
 
-    @Test func `leaving completes the recording before the device stops and the call ends`() async throws {
+    @Test func `leaving stops the device, then completes the recording, then ends the call`() async throws {
         let rig = try await Call()
         defer { rig.delete() }
         #expect(rig.call.snapshot.recording?.folder == rig.folder)
         await rig.call.close()
-        #expect(rig.media.asked == ["unmute", "start", "start recording", "end recording", "stop"])
+        #expect(rig.media.asked == ["unmute", "start", "start recording", "stop", "end recording"])
         let events = rig.call.pastEvents(after: 0).compactMap { Self.text($0.kind) }
         #expect(events == ["started \(rig.folder)", "ended \(rig.folder)", "over"])
         let files = try FileManager.default.contentsOfDirectory(atPath: rig.folder).sorted()
-        #expect(files == ["Ann.wav", "Bob.wav", "mix.wav"])
+        #expect(files == ["Ann.wav", "Bob.wav", "mix.wav", "recording.json"])
         #expect(rig.call.snapshot.recording == nil)
     }
 
@@ -345,7 +375,8 @@ import Testing
         #expect(second.hasPrefix(rig.folder + "/20") && second.hasSuffix(" Ann"), "\(second)")
         await call.close()
         #expect(rig.media.asked.filter { $0.hasSuffix("recording") }.count == 4)
-        #expect(rig.room.asked == ["join", "tell", "tell", "tell", "close"])
+        #expect(
+            rig.room.asked == ["join", "tell recording true", "tell recording false", "tell recording true", "close"])
         #expect(FileManager.default.fileExists(atPath: "\(second)/mix.wav"))
     }
 

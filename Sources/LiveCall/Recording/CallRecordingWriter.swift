@@ -255,7 +255,8 @@ final class CallRecordingWriter {
     /// Reads what was heard until now, completes all files and closes them.
     func finish(at now: HostTime) -> CallRecordingResult {
         writeArrivedSound(at: now)
-        let end = max(0, position - max(0, localVoice.shift ?? 0))
+        // No file is cut: a voice with less delay may be written further.
+        let end = allVoices.map(\.track.frameCount).reduce(max(0, position - max(0, localVoice.shift ?? 0)), max)
         // Remote voices are read later than they were heard, so the recording reads on without the device.
         read(until: now.advanced(bySeconds: recording.depth + 0.3), tolerance: 0, end: end)
         mix.write(to: end)
