@@ -46,8 +46,8 @@ let package = Package(
         .executableTarget(
             name: "file-bench",
             dependencies: ["BenchReports", "PairedTimes"]
-                + earshot("AudioBase", "AudioContainers", "AudioDevices", "AudioEngine", "AudioFiles")
-                + earshot("_TestSupport", "_UnitMeasures")),
+                + earshot("AudioBase", "AudioContainers", "AudioDevices", "AudioEngine", "AudioFiles", "Call")
+                + earshot("LiveCall", "MediaTransport", "_EarshotSimulation", "_TestSupport", "_UnitMeasures")),
         // The cost of protecting and carrying media, compared with the ciphers, signatures and sockets alone, and the effect of a
         // flood.
         .executableTarget(

@@ -9,7 +9,7 @@ struct FileBenchmarks {
 
     init(_ arguments: [String]) throws {
         topics = try Topics(
-            arguments, topics: ["convert", "rate", "batch", "record", "seek", "quality"], longTopics: ["quality"],
+            arguments, topics: ["convert", "rate", "batch", "record", "call", "seek", "quality"], longTopics: ["quality"],
             options: ["program", "python", "seconds"])
         guard let program = topics.value("program") else {
             throw Topics.WrongArgument("--program wants the path of earshot")
@@ -28,6 +28,7 @@ struct FileBenchmarks {
             case "rate": try RateQuality.figures(workshop)
             case "batch": try BatchSpeed.figures(workshop)
             case "record": try RecordingCost.figures(workshop)
+            case "call": try CallRecordingCost.figures(workshop)
             case "seek": try SeekSpeed.figures(workshop)
             default: try CodecQuality.figures(workshop)
             }
