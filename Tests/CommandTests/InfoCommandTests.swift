@@ -14,6 +14,11 @@ import Testing
         #expect(FileFormatting.format(rate: rate, channels: 1) == text)
     }
 
+    @Test(arguments: [(0.0, "0:00"), (59.6, "1:00"), (3_723.6, "1:02:04"), (-1, "?"), (Double.nan, "?")])
+    func `a length is shown in whole seconds, with hours if there are any`(seconds: Double, text: String) {
+        #expect(FileFormatting.clock(seconds) == text)
+    }
+
     @Test func `a link to a folder is followed, nested folder links and broken links are reported as skipped`() throws {
         let scratch = try Scratch()
         for folder in ["real/deep", "other"] {

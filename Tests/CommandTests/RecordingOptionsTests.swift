@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: FileKinds.names)
-    func `a call is recorded in every format that record writes`(kind: String) throws {
+    func `--record-format takes every format`(kind: String) throws {
         for name in [kind, kind.uppercased()] {
             let configuration = try join("--record-format", name).configuration(canAsk: true)
             #expect(configuration.recording.type == FileKinds.all[kind])
@@ -58,20 +58,23 @@ import Testing
     @Test(arguments: [
         (
             ["host", "--record", "Takes"],
-            "'Takes' may be a room or a folder. Write a room before --record, or the folder as ./Takes."
+            "Is 'Takes' the room or the folder? Put the room before --record, or write ./Takes for the folder."
         ),
         (
             ["join", "--record=Studio"],
-            "'Studio' may be a room or a folder. Write a room before --record, or the folder as ./Studio."
+            "Is 'Studio' the room or the folder? Put the room before --record, or write ./Studio for the folder."
         ),
         (
             ["join", "x", "--record-format", "wma"],
             "Unknown format '.wma'. Formats: aac, aiff, caf, flac, m4a, mp3, ogg, opus, wav."
         ),
-        (["host", "--record-split", "0.05"], "--record-split must be 0.1 seconds or more."),
         (
-            ["host", "--record-split", "0"],
-            "--record-split cannot be '0': use a time longer than 0, up to one year, such as 30s, 2m or 1h."
+            ["host", "--record-split", "0.05"],
+            "--record-split cannot be '0.05': use a time from 0.1 s to one year, such as 30s, 10m or 1h."
+        ),
+        (
+            ["host", "--record-split", "9000h"],
+            "--record-split cannot be '9000h': use a time from 0.1 s to one year, such as 30s, 10m or 1h."
         ),
         (["host", "--allow-recording", "maybe"], "--allow-recording cannot be 'maybe'. Choose ask, yes or no."),
         (["chat", "x", "--record"], "Unknown option '--record'. See: earshot chat --help"),
@@ -98,7 +101,8 @@ import Testing
         try Data("x".utf8).write(to: URL(fileURLWithPath: scratch("file")))
         let program = try Earshot.start(["host", "Studio", "--device", "simulated", "--record", scratch("file")])
         #expect(program.wait() == .exit(73), "\(program.errors)")
-        #expect(theFailure(program) == "error: --record \(scratch("file")): not a folder. Use an existing folder.")
+        let advice = "Choose another name or an existing folder."
+        #expect(theFailure(program) == "error: --record \(scratch("file")): not a folder. \(advice)")
     }
 
     @Test func `the help of a call has a section about recording, and the short help has --record`() {
@@ -124,13 +128,13 @@ import Testing
     @Test func `the start of a recording says where it is and who sees it`() {
         #expect(
             RecordingSentences.started("/takes", seenBy: ["Ann", "Ben"], hasKeys: true)
-                == "Recording to /takes. Ann and Ben see this. Press r to end.")
+                == "Recording to /takes. Ann and Ben see that you record. Press r to stop.")
         #expect(
             RecordingSentences.started("/takes", seenBy: ["Ann"], hasKeys: false)
-                == "Recording to /takes. Ann sees this.")
+                == "Recording to /takes. Ann sees that you record.")
         #expect(
             RecordingSentences.started("/takes", seenBy: [], hasKeys: false)
-                == "Recording to /takes. Guests will see this.")
+                == "Recording to /takes. Guests will see that you record.")
         #expect(RecordingSentences.list(["Ann", "Ben", "Cleo"]) == "Ann, Ben and Cleo")
     }
 
@@ -138,48 +142,55 @@ import Testing
         #expect(RecordingSentences.silent(undecided: [], declined: []).isEmpty)
         #expect(
             RecordingSentences.silent(undecided: ["Ann"], declined: ["Ben"]) == [
-                "Ann has not answered yet: silence is recorded instead of Ann.",
-                "Ben declined: the recording has silence instead.",
+                "Ann has not answered. Until then Ann is silent in the recording.",
+                "Ben declined and is silent in the recording.",
             ])
         #expect(
-            RecordingSentences.silent(undecided: ["Ann", "Ben"], declined: []) == [
-                "Ann and Ben have not answered yet: silence is recorded instead of them."
+            RecordingSentences.silent(undecided: ["Ann", "Ben"], declined: ["Cleo", "Dan"]) == [
+                "Ann and Ben have not answered. Until then they are silent in the recording.",
+                "Cleo and Dan declined and are silent in the recording.",
             ])
         #expect(RecordingSentences.allowed("Ann") == "Ann allows recording.")
     }
 
-    @Test func `the end of a recording gives its length, its folder and its gaps`() {
+    @Test func `the end of a recording gives its length, its folder and its silent parts`() {
         func ended(_ seconds: Double, gaps: Double) -> String {
             RecordingSentences.ended(
                 CallRecordingResult(
                     folder: "/takes", seconds: seconds, mixPath: "/takes/mix.wav", paths: ["/takes/Ann.wav"],
                     gapSeconds: gaps))
         }
-        #expect(ended(192.4, gaps: 0) == "Recorded 3:12: /takes")
-        #expect(ended(192.4, gaps: 2.14) == "Recorded 3:12: /takes\nGaps: 2.1 s, listed in recording.json.")
-        #expect(ended(0, gaps: 0) == "Recorded nothing: the call had no sound.")
-        #expect([0, 59.6, 3_723.6, .nan].map(FileFormatting.clock) == ["0:00", "1:00", "1:02:04", "?"])
+        #expect(ended(192.4, gaps: 0) == "Recorded 3:12 to /takes")
+        #expect(
+            ended(192.4, gaps: 2.14)
+                == "Recorded 3:12 to /takes\nSilent parts: 2.1 s, all voices together. recording.json lists them.")
+        #expect(ended(0, gaps: 0) == "Nothing recorded: the call had no sound.")
     }
 
     @Test func `a participant who records is named, with the local answer and the option that would allow it`() {
-        #expect(RecordingSentences.began("Ann", isAllowed: nil, isAsked: true) == "Ann records the call.")
-        #expect(
-            RecordingSentences.began("Ann", isAllowed: true, isAsked: false) == "Ann records the call with your voice.")
-        #expect(
-            RecordingSentences.began("Ann", isAllowed: false, isAsked: true)
-                == "Ann records the call without your voice.")
-        #expect(
-            RecordingSentences.began("Ann", isAllowed: false, isAsked: false)
-                == "Ann records the call without your voice. To allow it: --allow-recording yes")
-        #expect(RecordingSentences.stopped("Ann") == "Ann ended the recording.")
+        func began(_ isAllowed: Bool?, isAsked: Bool, _ command: String = "join") -> String {
+            RecordingSentences.began("Ann", isAllowed: isAllowed, isAsked: isAsked, command: command)
+        }
+        #expect(began(nil, isAsked: true) == "Ann is recording the call.")
+        #expect(began(true, isAsked: false) == "Ann is recording the call, including your voice.")
+        #expect(began(false, isAsked: true) == "Ann is recording the call without your voice.")
+        for command in ["host", "join"] {
+            #expect(
+                began(false, isAsked: false, command) == "Ann is recording the call without your voice. "
+                    + "To allow it, \(command) with --allow-recording yes.")
+        }
+        #expect(RecordingSentences.stopped("Ann") == "Ann stopped recording.")
     }
 
-    @Test func `the question about the voice names its keys, and says that guests who ask come first`() {
+    @Test func `the question about the voice is for everyone, names its keys, and says that join requests come first`()
+    {
         #expect(
-            RecordingSentences.question(["Ann"], hasJoinRequests: false) == "May Ann record your voice? y yes, n no")
+            RecordingSentences.question(["Ann"], hasJoinRequests: false)
+                == "Ann wants to record. Let everyone here record your voice? y yes, n no")
         #expect(
             RecordingSentences.question(["Ann", "Ben"], hasJoinRequests: true)
-                == "May Ann and Ben record your voice? after the guests who ask: y yes, n no")
+                == "Ann and Ben want to record. Let everyone here record your voice? y yes, n no "
+                + "(answer the join requests first)")
         #expect(RecordingSentences.answered(isAllowed: true) == "Your voice is recorded.")
         #expect(RecordingSentences.answered(isAllowed: false) == "Your voice is not recorded.")
     }
@@ -187,12 +198,16 @@ import Testing
     @Test(arguments: [
         (
             CallRecordingError.folder(path: "/takes", code: EACCES),
-            "Cannot record to /takes: Permission denied. Use another folder: --record FOLDER"
+            "Cannot record to /takes: Permission denied. Restart with another folder: --record FOLDER"
         ),
         (
             .file(.diskFull(path: "/takes/Ann.wav")),
-            "Recording: /takes/Ann.wav: the disk is full (the written part is playable). Free some space. "
-                + "The call goes on."
+            "Cannot go on recording /takes/Ann.wav: the disk is full (the written part is playable). "
+                + "Free some space. The call goes on."
+        ),
+        (
+            .tooManyParticipants(limit: 64),
+            "The recording has 64 participants, the most it can have. Later ones are not recorded."
         ),
         (.system(code: EMFILE), "Cannot record: Too many open files. To try again, press r."),
     ]) func `a recording that fails is reported with advice`(error: CallRecordingError, text: String) {

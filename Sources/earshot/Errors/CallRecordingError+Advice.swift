@@ -10,11 +10,14 @@ extension CallRecordingError {
         switch self {
         case .folder(let path, let code):
             let reason = String(cString: strerror(code))
-            return ErrorText.join("Cannot record to \(path): \(reason)", "Use another folder: --record FOLDER")
-        case .file(let error): return ErrorText.join("Recording: \(ErrorText.text(error))", "The call goes on.")
+            return ErrorText.join("Cannot record to \(path): \(reason)", "Restart with another folder: --record FOLDER")
+        case .file(let error):
+            return ErrorText.join("Cannot go on recording \(ErrorText.text(error))", "The call goes on.")
         case .system(let code):
             return ErrorText.join("Cannot record: \(String(cString: strerror(code)))", "To try again, press r.")
         case .codec(let error): return ErrorText.join("Cannot record: \(ErrorText.text(error))", "The call goes on.")
+        case .tooManyParticipants(let limit):
+            return "The recording has \(limit) participants, the most it can have. Later ones are not recorded."
         }
     }
 }

@@ -40,7 +40,7 @@ struct RecordCommand: ExampledCommand {
     @Option(
         help: ArgumentHelp(
             "Start a new file after this long, without a gap: take-001.wav, take-002.wav …", valueName: "time"),
-        transform: TimeArgument.above0
+        transform: TimeArgument.part
     )
     var split: Double?
 
@@ -100,9 +100,6 @@ struct RecordCommand: ExampledCommand {
         }
         if channels != nil, let map = microphone.microphoneChannels, map.channels.count != channels {
             throw ValidationError("--microphone-channels names \(map.channels.count) channels; omit --channels")
-        }
-        if let split, !(split >= 0.1 && split <= 86_400 * 365) {
-            throw ValidationError("--split must be 0.1 seconds or more")
         }
         if append, overwrite { throw ValidationError("--append and --overwrite exclude each other") }
         if let preRoll {

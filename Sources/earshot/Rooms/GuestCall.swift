@@ -87,7 +87,12 @@ extension CallOptions {
             if isMissing, mayBeMissing { return }
             throw failure(isMissing ? "no such folder. Create it first." : String(cString: strerror(errno)))
         }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw failure("not a folder. Use an existing folder.") }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw failure(
+                mayBeMissing
+                    ? "not a folder. Choose another name or an existing folder."
+                    : "not a folder. Use an existing folder.")
+        }
         guard access(folder, W_OK | X_OK) == 0 else { throw failure(String(cString: strerror(errno))) }
     }
 }

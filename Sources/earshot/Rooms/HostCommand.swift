@@ -18,7 +18,9 @@ struct HostCommand: ExampledCommand {
     static let examples = [
         CommandExample("Open a room and confirm each guest", "earshot host 'Blue Room'"),
         CommandExample("Sing with known guests over JACK", "earshot host --accept known --device jack --dial sing"),
-        CommandExample("Record the call as FLAC files", "earshot host 'Blue Room' --record Take1 --record-format flac"),
+        CommandExample(
+            "Record the call as FLAC files to the folder Take1",
+            "earshot host 'Blue Room' --record Take1 --record-format flac"),
     ]
 
     @Argument(help: "The room's name, up to 63 bytes. [default: NAME's room]")
@@ -56,7 +58,7 @@ struct HostCommand: ExampledCommand {
         if let address, IPAddress(address) == nil {
             throw ValidationError("--address must be an IP address of this machine")
         }
-        try call.recording.checkRoom(room)
+        try call.recording.rejectAmbiguousFolder(room: room)
     }
 
     func run() throws {

@@ -51,7 +51,7 @@ struct JoinCommand: ExampledCommand {
         if let address, IPAddress(address) == nil {
             throw ValidationError("--address must be an IP address of this machine")
         }
-        try call.recording.checkRoom(room)
+        try call.recording.rejectAmbiguousFolder(room: room)
         if list, room != nil { throw ValidationError("--list lists all rooms on this network. Omit the room.") }
     }
 

@@ -12,20 +12,21 @@ struct RecordingOptions: ParsableArguments {
     @Option(
         defaultAsFlag: "", parsing: .next,
         help: ArgumentHelp(
-            "Record the call to this folder: a file per participant, and the mix. [default: Music/Earshot/DATE ROOM]",
+            "Record from the start: a file per participant, and the mix. Without a folder: Music/Earshot/DATE ROOM.",
             valueName: "folder"),
         completion: .directory)
     var record: String?
 
     @Option(
-        help: ArgumentHelp("Format of recorded files.", valueName: "kind"),
+        help: ArgumentHelp("Format of recorded files: wav, flac, mp3 … The manual lists all.", valueName: "kind"),
         completion: .list(FileKinds.names))
     var recordFormat = "wav"
 
     @Option(
         help: ArgumentHelp(
-            "Start new recorded files after this long, without a gap: Ann-001.wav, Ann-002.wav …", valueName: "time"),
-        transform: TimeArgument.above0)
+            "Start a new part of each file after this time: Ann-001.wav, Ann-002.wav … No frame is lost.",
+            valueName: "time"),
+        transform: TimeArgument.part)
     var recordSplit: Double?
 
     @Flag(help: "Also record your microphone before voice processing.")
@@ -33,22 +34,19 @@ struct RecordingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Let others record your voice: ask, yes or no. [default: ask on a terminal, otherwise no]",
+            "Allow others to record your voice: ask, yes or no. [default: ask on a terminal, otherwise no]",
             valueName: "answer"))
     var allowRecording: RecordingConsent?
 
-    func validate() throws {
-        try FileKinds.check(recordFormat)
-        if let recordSplit, recordSplit < 0.1 { throw ValidationError("--record-split must be 0.1 seconds or more") }
-    }
+    func validate() throws { try FileKinds.check(recordFormat) }
 
     /// Throws if the folder may be meant as the room, as in `earshot join --record Studio`.
-    func checkRoom(_ room: String?) throws {
+    func rejectAmbiguousFolder(room: String?) throws {
         guard room == nil, let record, !record.isEmpty, !record.contains("/"), ![".", ".."].contains(record) else {
             return
         }
         throw ValidationError(
-            "'\(record)' may be a room or a folder. Write a room before --record, or the folder as ./\(record).")
+            "Is '\(record)' the room or the folder? Put the room before --record, or write ./\(record) for the folder.")
     }
 
     /// The absolute path of the folder to record to; nil for the default folder.

@@ -9,15 +9,15 @@ enum RecordingSentences {
 
     /// - Parameters:
     ///   - names: the names of the remote participants.
-    ///   - hasKeys: true if the user can end the recording by a key.
+    ///   - hasKeys: true if the user can stop the recording by a key.
     static func started(_ folder: String, seenBy names: [String], hasKeys: Bool) -> String {
         let viewers =
             switch names.count {
-            case 0: "Guests will see this."
-            case 1: "\(list(names)) sees this."
-            default: "\(list(names)) see this."
+            case 0: "Guests will see that you record."
+            case 1: "\(list(names)) sees that you record."
+            default: "\(list(names)) see that you record."
             }
-        return "Recording to \(folder). \(viewers)\(hasKeys ? " Press r to end." : "")"
+        return "Recording to \(folder). \(viewers)\(hasKeys ? " Press r to stop." : "")"
     }
 
     /// Returns sentences about the participants whose voices are silent in the recording.
@@ -26,23 +26,28 @@ enum RecordingSentences {
         if let name = undecided.first {
             sentences.append(
                 undecided.count == 1
-                    ? "\(name) has not answered yet: silence is recorded instead of \(name)."
-                    : "\(list(undecided)) have not answered yet: silence is recorded instead of them.")
+                    ? "\(name) has not answered. Until then \(name) is silent in the recording."
+                    : "\(list(undecided)) have not answered. Until then they are silent in the recording.")
         }
-        if !declined.isEmpty { sentences.append("\(list(declined)) declined: the recording has silence instead.") }
+        if !declined.isEmpty {
+            sentences.append(
+                "\(list(declined)) declined and \(declined.count == 1 ? "is" : "are") silent in the recording.")
+        }
         return sentences
     }
 
-    static let awaited = "The recording begins when another participant joins."
-    static let cancelled = "Nothing is recorded."
+    static let awaited = "Recording starts when another participant joins."
+    static let cancelled = "Recording cancelled."
 
     static func allowed(_ name: String) -> String { "\(name) allows recording." }
 
     static func ended(_ result: CallRecordingResult) -> String {
-        guard result.seconds > 0 else { return "Recorded nothing: the call had no sound." }
-        let ended = "Recorded \(FileFormatting.clock(result.seconds)): \(result.folder)"
+        guard result.seconds > 0 else { return "Nothing recorded: the call had no sound." }
+        let ended = "Recorded \(FileFormatting.clock(result.seconds)) to \(result.folder)"
         guard result.gapSeconds >= 0.05 else { return ended }
-        return ended + String(format: "\nGaps: %.1f s, listed in recording.json.", result.gapSeconds)
+        return ended
+            + String(
+                format: "\nSilent parts: %.1f s, all voices together. recording.json lists them.", result.gapSeconds)
     }
 
     // MARK: Another participant records
@@ -51,21 +56,27 @@ enum RecordingSentences {
     /// - Parameters:
     ///   - isAllowed: the local participant's answer; nil before the answer, or without a voice.
     ///   - isAsked: true if the local participant answers on a terminal; otherwise an option answers.
-    static func began(_ name: String, isAllowed: Bool?, isAsked: Bool) -> String {
+    ///   - command: the command that runs, which has the option: `host` or `join`.
+    static func began(_ name: String, isAllowed: Bool?, isAsked: Bool, command: String) -> String {
         switch isAllowed {
-        case nil: "\(name) records the call."
-        case true?: "\(name) records the call with your voice."
+        case nil: return "\(name) is recording the call."
+        case true?: return "\(name) is recording the call, including your voice."
         case false?:
-            "\(name) records the call without your voice.\(isAsked ? "" : " To allow it: --allow-recording yes")"
+            let hint = isAsked ? "" : " To allow it, \(command) with --allow-recording yes."
+            return "\(name) is recording the call without your voice.\(hint)"
         }
     }
 
-    static func stopped(_ name: String) -> String { "\(name) ended the recording." }
+    static func stopped(_ name: String) -> String { "\(name) stopped recording." }
 
-    /// - Parameter hasJoinRequests: true if `y` and `n` answer join requests first.
+    /// Returns the question whether everyone in the room may record the local voice.
+    /// - Parameters:
+    ///   - names: the names of the participants who record.
+    ///   - hasJoinRequests: true if `y` and `n` answer join requests first.
     static func question(_ names: [String], hasJoinRequests: Bool) -> String {
-        let order = hasJoinRequests ? "after the guests who ask: " : ""
-        return "May \(list(names)) record your voice? \(order)y yes, n no"
+        "\(list(names)) \(names.count == 1 ? "wants" : "want") to record. "
+            + "Let everyone here record your voice? y yes, n no"
+            + (hasJoinRequests ? " (answer the join requests first)" : "")
     }
 
     static func answered(isAllowed: Bool) -> String {

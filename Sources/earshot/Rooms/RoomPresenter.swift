@@ -282,7 +282,9 @@ final class RoomPresenter {
             let name = participant.name.text
             Terminal.say(
                 participant.isRecording
-                    ? RecordingSentences.began(name, isAllowed: isOwnVoiceAllowed, isAsked: isAskedAboutRecordings)
+                    ? RecordingSentences.began(
+                        name, isAllowed: isOwnVoiceAllowed, isAsked: isAskedAboutRecordings,
+                        command: staysAlone ? "host" : "join")  // of the commands with a voice, only `host` stays alone
                     : RecordingSentences.stopped(name))
         case .recordingConsentRequested(let participants):
             guard card != nil else { return }

@@ -55,7 +55,7 @@ final class RoomRunner {
         guard !options.json, let keys = input.keys, let recording = presenter.recording, recording.seconds > 0,
             let mix = recording.mixPath
         else { return }
-        Terminal.say("p plays the mix, any other key ends.")
+        Terminal.say("Keys: p play the mix, any other key exits")
         guard let key = keys.wait(seconds: Self.offerTime), [.character("p"), .character("P")].contains(key) else {
             return
         }

@@ -24,6 +24,14 @@ enum TimeArgument {
         return seconds
     }
 
+    /// Returns the seconds of a part of a divided file: 0.1 or more.
+    static func part(_ text: String) throws -> Double {
+        guard let seconds = seconds(text), (0.1...longest).contains(seconds) else {
+            throw ValidationError("use a time from 0.1 s to one year, such as 30s, 10m or 1h")
+        }
+        return seconds
+    }
+
     /// Returns the seconds; nil if the text is no duration. A number without a unit is seconds.
     static func seconds(_ text: String) -> Double? {
         if let number = Double(text) { return number.isFinite ? number : nil }
