@@ -33,6 +33,7 @@ final class RoomPresenter {
     private var hadVoiceProcessing = false
     /// The last completed recording of the local participant; nil before.
     private(set) var recording: CallRecordingResult?
+    private var recordingNotices = RecordingNotices()
     /// The verbs for the departure of participants whom the local user removed or blocked.
     private var dismissalVerbs: [MemberID: String] = [:]
 
@@ -77,7 +78,7 @@ final class RoomPresenter {
         case .remove(let id): dismissalVerbs[id] = "Removed"
         case .block(let id): dismissalVerbs[id] = "Blocked"
         case .allowRecording(let isAllowed): Terminal.say(RecordingSentences.answered(isAllowed: isAllowed))
-        case .startRecording where snapshot.isRecordingAwaited: Terminal.say(RecordingSentences.awaited)
+        case .startRecording where snapshot.waitsForOthersToRecord: Terminal.say(RecordingSentences.awaited)
         case .stopRecording where snapshot.recording == nil: Terminal.say(RecordingSentences.cancelled)
         default: break
         }
@@ -138,7 +139,7 @@ final class RoomPresenter {
         switch event {
         case .participantJoined(let participant):
             Terminal.say("\(participant.name) joined.")
-            if snapshot.recording != nil { presentSilence(of: [participant]) }
+            present(recordingNotices.noteArrival(of: participant))
         case .participantLeft(let participant, let isLost):
             Terminal.say(departure(of: participant, isLost: isLost))
         case .participantRenamed(let participant, let old): Terminal.say("\(old) is now called \(participant.name).")
@@ -273,9 +274,10 @@ final class RoomPresenter {
             let others = snapshot.participants
             Terminal.say(
                 RecordingSentences.started(folder, seenBy: others.map(\.name.text), hasKeys: answers == .keys))
-            presentSilence(of: others)
+            present(recordingNotices.begin(with: others))
         case .recordingEnded(let result):
             recording = result
+            recordingNotices.end()
             Terminal.say(RecordingSentences.ended(result))
         case .recordingFailed(let error): Terminal.warn(error.text)
         case .participantRecording(let participant):
@@ -292,22 +294,14 @@ final class RoomPresenter {
             Terminal.notice(
                 RecordingSentences.question(participants.map(\.name.text), hasJoinRequests: hasJoinRequests))
         case .recordingConsent(let participant):
-            // The answer concerns a participant that records.
-            guard snapshot.recording != nil, participant.id != snapshot.localParticipant?.id else { return }
-            if participant.allowsRecording == true {
-                Terminal.say(RecordingSentences.allowed(participant.name.text))
-            } else {
-                presentSilence(of: [participant])
-            }
+            present(recordingNotices.noteAnswer(of: participant))
         default: break
         }
     }
 
-    /// Prints which participants' voices are silent in the local recording.
-    private func presentSilence(of participants: [Participant]) {
-        let sentences = RecordingSentences.silent(
-            undecided: participants.filter { $0.allowsRecording == nil }.map(\.name.text),
-            declined: participants.filter { $0.allowsRecording == false }.map(\.name.text))
+    /// Prints sentences about the local recording, unless it has ended meanwhile.
+    private func present(_ sentences: [String]) {
+        guard snapshot.recording != nil else { return }
         for sentence in sentences { Terminal.say(sentence) }
     }
 
@@ -369,6 +363,11 @@ final class RoomPresenter {
             }
         }
     }
+}
+
+extension LiveCallSnapshot {
+    /// True if a recording waits until somebody else is in the room.
+    fileprivate var waitsForOthersToRecord: Bool { isRecordingAwaited && sound == .waiting && participants.isEmpty }
 }
 
 extension Collection where Element == JoinRequest {
