@@ -8,6 +8,13 @@ import Testing
 @testable import EarshotRooms
 @testable import earshot
 
+extension RoomKeyBindings {
+    /// Handles a key while no question changes.
+    fileprivate mutating func take(_ key: Key, _ snapshot: LiveCallSnapshot) -> Action? {
+        take(key, snapshot, at: HostTime(nanoseconds: 0))
+    }
+}
+
 @Suite struct RoomKeysTests {
     private let asks = [JoinRequestID(number: 7), JoinRequestID(number: 9)]
 
@@ -34,6 +41,9 @@ import Testing
         return Participant(member, isHost: isHost)
     }
 
+    /// A time on a test's clock.
+    private static func time(_ seconds: Double) -> HostTime { HostTime(nanoseconds: 0).advanced(bySeconds: seconds) }
+
     @Test func `one key answers a single join request`() throws {
         let commands: [(Character, LiveCallCommand)] = [
             ("y", .admit(asks[0])), ("n", .decline(asks[0])), ("b", .blockRequest(asks[0])),
@@ -46,8 +56,12 @@ import Testing
 
     @Test func `several join requests require a number first, which is valid for one answer`() throws {
         var keys = RoomKeyBindings()
+        var seconds = 0.0
         func take(_ key: Key, _ asking: [JoinRequestID]) throws -> RoomKeyBindings.Action? {
-            keys.take(key, try Self.room(asking: asking))
+            seconds += RoomKeyBindings.settlingTime
+            let room = try Self.room(asking: asking)
+            keys.update(room, at: Self.time(seconds - RoomKeyBindings.settlingTime))
+            return keys.take(key, room, at: Self.time(seconds))
         }
         guard case .say? = try take(.character("y"), asks), case .say? = try take(.character("2"), asks) else {
             Issue.record("nobody is let in")
@@ -99,7 +113,7 @@ import Testing
         #expect(keys.take(.character("q"), room) == .quit)
     }
 
-    @Test(arguments: [true, false]) func `r starts a recording and ends it, for host and guest`(isHost: Bool) throws {
+    @Test(arguments: [true, false]) func `r starts and stops recording, for host and guest`(isHost: Bool) throws {
         var room = try Self.room(others: [(1, "Ann")], isHost: isHost)
         var keys = RoomKeyBindings()
         #expect(keys.take(.character("r"), room) == .perform(.startRecording(folder: nil)))
@@ -123,16 +137,86 @@ import Testing
         #expect(keys.take(.character("y"), room) == .perform(.admit(asks[0])))
         #expect(keys.take(.character("n"), room) == .perform(.decline(asks[0])))
         room.joinRequests = []
-        #expect(keys.take(.character("n"), room) == .perform(.allowRecording(false)))
+        keys.update(room, at: Self.time(0))
+        #expect(keys.take(.character("n"), room, at: Self.time(1)) == .perform(.allowRecording(false)))
         room.allowsRecording = false
-        #expect(keys.take(.character("n"), room) == .say("Nobody is asking to join."))
+        #expect(keys.take(.character("n"), room, at: Self.time(1)) == .say("Nobody is asking to join."))
+    }
+
+    /// The questions that one key answers: a guest, another guest, and participants who record.
+    private static func questions(_ asks: [JoinRequestID]) throws -> [(
+        room: LiveCallSnapshot, yes: LiveCallCommand, no: LiveCallCommand
+    )] {
+        var recorded = try room(others: [(1, "Ann")])
+        recorded.participants[0].isRecording = true
+        return [
+            (try room(asking: [asks[0]], others: [(1, "Ann")]), .admit(asks[0]), .decline(asks[0])),
+            (try room(asking: [asks[1]], others: [(1, "Ann")]), .admit(asks[1]), .decline(asks[1])),
+            (recorded, .allowRecording(true), .allowRecording(false)),
+        ]
+    }
+
+    @Test func `y and n answer a question only a second after another question was open`() throws {
+        let changed = RoomKeyBindings.Action.say("The question changed. Press y or n again.")
+        let questions = try Self.questions(asks)
+        let quiet = try Self.room(others: [(1, "Ann")])
+        for (from, before) in questions.enumerated() {
+            for (to, question) in questions.enumerated() where to != from {
+                // The key comes with the change, soon after it, or after a time without a question.
+                for (key, gap) in [("y", false), ("Y", true), ("n", false), ("N", true)] as [(Character, Bool)] {
+                    var keys = RoomKeyBindings()
+                    keys.update(before.room, at: Self.time(10))
+                    if gap { keys.update(quiet, at: Self.time(11)) }
+                    #expect(keys.take(.character(key), question.room, at: Self.time(11)) == changed)
+                    #expect(keys.take(.character(key), question.room, at: Self.time(11.999)) == changed)
+                    let command = "yY".contains(key) ? question.yes : question.no
+                    #expect(keys.take(.character(key), question.room, at: Self.time(12)) == .perform(command))
+                }
+            }
+        }
+    }
+
+    @Test func `the first question, and one long after another, are answered at once`() throws {
+        let quiet = try Self.room(others: [(1, "Ann")])
+        for question in try Self.questions(asks) {
+            var keys = RoomKeyBindings()
+            keys.update(quiet, at: Self.time(10))
+            #expect(keys.take(.character("y"), question.room, at: Self.time(10)) == .perform(question.yes))
+            keys.update(quiet, at: Self.time(11))
+            #expect(keys.take(.character("n"), question.room, at: Self.time(12)) == .perform(question.no))
+        }
+    }
+
+    @Test func `no key blocks a guest who asks in place of another, unless the user chose the guest`() throws {
+        let (first, second) = (try Self.room(asking: [asks[0]]), try Self.room(asking: [asks[1]]))
+        for key in "bB" {
+            var keys = RoomKeyBindings()
+            keys.update(first, at: Self.time(10))
+            #expect(
+                keys.take(.character(key), second, at: Self.time(10.1)) == .say("The question changed. Press b again."))
+            #expect(keys.take(.character(key), second, at: Self.time(11.1)) == .perform(.blockRequest(asks[1])))
+        }
+        let both = try Self.room(asking: asks)
+        for (key, command) in [("y", .admit(asks[1])), ("b", .blockRequest(asks[1]))] as [(Character, LiveCallCommand)]
+        {
+            var keys = RoomKeyBindings()
+            keys.update(both, at: Self.time(10))
+            _ = keys.take(.character("2"), both, at: Self.time(10))
+            #expect(keys.take(.character(key), second, at: Self.time(10.1)) == .perform(command))
+            // The chosen guest has left.
+            _ = keys.take(.character("1"), both, at: Self.time(20))
+            guard case .say? = keys.take(.character(key), second, at: Self.time(20.1)) else {
+                Issue.record("a guest is answered whom the user did not choose")
+                continue
+            }
+        }
     }
 
     @Test(arguments: [true, false]) func `the hint fits 80 columns, and the help has every key`(isHost: Bool) {
         #expect(RoomKeyBindings.hint(isHost: isHost).count < 80)
         #expect(RoomKeyBindings.hint(isHost: isHost).contains("r record"))
         let help = RoomKeyBindings.help(isHost: isHost)
-        for words in ["r  start or end a recording", "y, n  allow a participant to record your voice, or decline"] {
+        for words in ["r  start or stop recording", "y, n  let others record your voice, or decline"] {
             #expect(help.contains(words))
         }
         #expect(help.contains("x  remove a participant by number") == isHost)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotAudioBase
 import EarshotLiveCall
 import EarshotRooms
 import Foundation
@@ -29,8 +30,9 @@ final class RoomInput {
             Thread.sleep(forTimeInterval: seconds)
             return true
         }
+        bindings.update(call.snapshot, at: .now())
         while let key = keys.next(within: seconds) {
-            guard let action = bindings.take(key, call.snapshot) else { continue }
+            guard let action = bindings.take(key, call.snapshot, at: .now()) else { continue }
             switch action {
             case .quit: return false
             case .help: Terminal.say(RoomKeyBindings.help(isHost: call.snapshot.isHost))

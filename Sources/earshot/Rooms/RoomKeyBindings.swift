@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotAudioBase
 import EarshotLiveCall
 import EarshotRooms
 
 /// Converts keys to commands while the user is in a room. Remembers a choice that takes several keys.
+///
+/// A question may disappear just before the user answers it, and the key would answer another question. So `y`, `n` and `b` do
+/// not answer a question within ``settlingTime`` after another one was open.
 struct RoomKeyBindings {
     enum Action: Equatable {
         case perform(LiveCallCommand)
@@ -19,7 +23,21 @@ struct RoomKeyBindings {
         case removing, blocking
     }
 
+    /// A question that `y` and `n` answer.
+    private enum Question: Equatable {
+        /// These guests ask to join.
+        case joining([JoinRequestID])
+        /// Participants want to record the user's voice.
+        case recording
+    }
+
+    /// The seconds for which a question must be open, if another question was open before it.
+    static let settlingTime = 1.0
+
     private var mode = Mode.idle
+    private var question: Question?
+    /// The last time at which an open question disappeared or changed; nil before.
+    private var changeTime: HostTime?
 
     static func hint(isHost: Bool) -> String {
         isHost
@@ -29,10 +47,10 @@ struct RoomKeyBindings {
 
     static func help(isHost: Bool) -> String {
         let own = """
-            m  mute or unmute                 r  start or end a recording
+            m  mute or unmute                 r  start or stop recording
             s  status                         ?  this help
             q  leave                          Ctrl-C  leave; twice: at once
-            y, n  allow a participant to record your voice, or decline
+            y, n  let others record your voice, or decline
             """
         guard isHost else { return own }
         return """
@@ -44,9 +62,20 @@ struct RoomKeyBindings {
             """ + own
     }
 
+    /// Notes the open question.
+    mutating func update(_ snapshot: LiveCallSnapshot, at now: HostTime) {
+        let requests = snapshot.joinRequests.map(\.id)
+        let current: Question? =
+            !requests.isEmpty ? .joining(requests) : snapshot.isRecordingConsentRequested ? .recording : nil
+        guard current != question else { return }
+        if question != nil { changeTime = now }
+        question = current
+    }
+
     /// Handles a key. Join requests and participants are numbered from 1 in the snapshot's order. Join requests are answered
     /// before requests to record the user's voice.
-    mutating func take(_ key: Key, _ snapshot: LiveCallSnapshot) -> Action? {
+    mutating func take(_ key: Key, _ snapshot: LiveCallSnapshot, at now: HostTime) -> Action? {
+        update(snapshot, at: now)
         let (questions, others) = (snapshot.joinRequests.map(\.id), snapshot.participants)
         let previousMode = mode
         mode = .idle
@@ -61,7 +90,10 @@ struct RoomKeyBindings {
         case .escape: return previousMode == .idle ? nil : .say("Cancelled.")
         default: break
         }
-        if questions.isEmpty, snapshot.isRecordingConsentRequested, let isAllowed = Self.answer(key) {
+        if isAmbiguous(key, previousMode, at: now) {
+            return .say("The question changed. Press \(Self.consent(for: key) == nil ? "b" : "y or n") again.")
+        }
+        if question == .recording, let isAllowed = Self.consent(for: key) {
             return .perform(.allowRecording(isAllowed))
         }
         guard snapshot.isHost else { return nil }
@@ -79,8 +111,21 @@ struct RoomKeyBindings {
         }
     }
 
+    /// Returns true if the key would answer a question, but may be meant for the question before it.
+    private func isAmbiguous(_ key: Key, _ mode: Mode, at now: HostTime) -> Bool {
+        guard let changeTime, now.seconds(since: changeTime) < Self.settlingTime else { return false }
+        switch question {
+        case nil: return false
+        case .recording?: return Self.consent(for: key) != nil
+        case .joining(let requests)?:
+            // Of several guests, and after a number, a key answers only the one whose number the user pressed.
+            guard requests.count == 1, mode != .chosen(requests[0]) else { return false }
+            return Self.consent(for: key) != nil || [.character("b"), .character("B")].contains(key)
+        }
+    }
+
     /// Returns true for yes, false for no, and nil for any other key.
-    private static func answer(_ key: Key) -> Bool? {
+    private static func consent(for key: Key) -> Bool? {
         switch key {
         case .character("y"), .character("Y"): true
         case .character("n"), .character("N"): false
