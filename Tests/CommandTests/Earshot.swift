@@ -14,9 +14,10 @@ enum Earshot {
         ?? URL(fileURLWithPath: (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "")
         .deletingLastPathComponent().appendingPathComponent("earshot").path
 
+    /// - Parameter prefix: a command that runs the program, such as ``fileLimit``.
     static func start(
         _ arguments: [String], environment: [String: String?] = [:], standardOutput: String? = nil,
-        terminal: PseudoTerminal? = nil
+        terminal: PseudoTerminal? = nil, through prefix: [String] = []
     ) throws -> ChildProcess {
         var all: [String: String?] = [
             "JACK_DEFAULT_SERVER": nil, "XDG_RUNTIME_DIR": nil, "XDG_DATA_HOME": TestFolders.next("data"),
@@ -24,8 +25,14 @@ enum Earshot {
         ]
         all.merge(environment) { $1 }
         return try ChildProcess(
-            [program] + arguments, environment: all, standardOutput: standardOutput, terminal: terminal)
+            prefix + [program] + arguments, environment: all, standardOutput: standardOutput, terminal: terminal)
     }
+
+    /// Runs a program whose files can have at most 100 KiB, which WAV of 24 bits and 48 kHz reaches after 0.7 s.
+    static let fileLimit = ["bash", "-c", "ulimit -f 100; exec \"$@\"", "bash"]
+
+    /// Runs a program as a user who may not write everywhere, as root may.
+    static let unprivileged = getuid() == 0 ? ["setpriv", "--reuid=65534", "--clear-groups"] : []
 
     /// The distribution's speech sample, 48 kHz.
     static let speech = "/usr/share/sounds/alsa/Front_Center.wav"

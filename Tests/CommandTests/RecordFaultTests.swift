@@ -47,12 +47,11 @@ import Testing
     @Test func `a file that reaches its size limit ends, and the others continue`() throws {
         let scratch = try Scratch()
         try Recorded.write(Recorded.noise(4 * 48_000), to: scratch("noise.wav"))
-        // 100 KiB per file, which WAV reaches after 0.7 s.
-        let program = try ChildProcess([
-            "bash", "-c",
-            "ulimit -f 100; exec '\(Earshot.program)' record '\(scratch("a.wav"))' '\(scratch("a.opus"))' '\(scratch("a.mp3"))' "
-                + "--device simulated --speak '\(scratch("noise.wav"))' --duration 2 --json",
-        ])
+        let program = try Earshot.start(
+            [
+                "record", scratch("a.wav"), scratch("a.opus"), scratch("a.mp3"), "--device", "simulated", "--speak",
+                scratch("noise.wav"), "--duration", "2", "--json",
+            ], through: Earshot.fileLimit)
         #expect(program.wait() == .exit(73), "\(program.errors)")
         #expect(theFailure(program).contains("a.wav: the disk is full"), "\(program.errors)")
         let files = try theReport(program)["files"] as? [[String: Any]] ?? []
@@ -94,10 +93,8 @@ import Testing
         try FileManager.default.createDirectory(atPath: scratch("closed"), withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: scratch.path)
         try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: scratch("closed"))
-        // Root may write everywhere.
-        let asNobody = getuid() == 0 ? ["setpriv", "--reuid=65534", "--clear-groups"] : []
         let program = try ChildProcess(
-            asNobody + [
+            Earshot.unprivileged + [
                 Earshot.program, "record", scratch("closed/take.wav"), "--device", "simulated", "--duration", "0.5",
             ])
         #expect(program.wait() == .exit(73), "\(program.errors)")
