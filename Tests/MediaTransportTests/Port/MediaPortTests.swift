@@ -155,7 +155,8 @@ import Testing
         #expect(sender.sends >= 20)
         #expect(receiver.receives > 20)  // in vain too
         // The 20 packets, two commands and the stop; if the thread is awake, there is no signal.
-        #expect((1...23).contains(sender.signals) && (1...3).contains(receiver.signals))
+        // The receiver can be awake at each of its three, since the sender's packets wake it.
+        #expect((1...23).contains(sender.signals) && receiver.signals <= 3)
         #expect(sender.waits > sender.signals && receiver.waits > receiver.signals)
         #expect(sender.systemCalls == sender.waits + sender.signals + sender.sends + sender.receives)
         #expect(start < sender.time && sender.time <= .now())
