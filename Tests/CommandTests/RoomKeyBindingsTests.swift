@@ -22,7 +22,7 @@ extension RoomKeyBindings {
     private static func room(
         asking: [JoinRequestID] = [], others: [(UInt64, String)] = [], isHost: Bool = true
     ) throws -> LiveCallSnapshot {
-        var snapshot = LiveCallSnapshot(admission: .ask, sound: .none)
+        var snapshot = LiveCallSnapshot(admission: .ask, sound: .waiting)
         snapshot.phase = .inRoom
         snapshot.localParticipant = try participant(99, "Me", isHost: isHost)
         snapshot.participants = try others.map { try participant($0, $1) }

@@ -258,11 +258,12 @@ import Testing
         #expect(Self.report(rig) == ["Ann records", "may Ann?", "Ann no longer records", "Cid records", "may Cid?"])
     }
 
-    @Test func `a room without sound asks nobody`() {
+    @Test func `without sound, a participant declines without being asked`() {
         var rig = CoreRig(hasSound: false)
         rig.joinAsGuest()
         rig.change(to: [Self.member(1, isRecording: true), Self.member(2)])
         #expect(!rig.snapshot.isRecordingConsentRequested && Self.report(rig) == ["Ann records"])
+        #expect(rig.snapshot.allowsRecording == false)
     }
 
     @Test func `the local participant shows its own state, whatever the roster says`() throws {

@@ -82,8 +82,8 @@ extension LiveCallCore {
         reportedRecordings = Set(recording.map(\.id))
         for participant in changed { notify(.participantRecording(participant)) }
         if recording.isEmpty { hasAskedForConsent = false }
-        guard next.sound != .none, !recording.isEmpty, next.allowsRecording == nil else { return }
-        switch configuration.recordingConsent {
+        guard !recording.isEmpty, next.allowsRecording == nil else { return }
+        switch next.sound == .none ? .no : configuration.recordingConsent {  // without sound there is no voice
         case .yes: allowRecording(true)
         case .no: allowRecording(false)
         case .ask:

@@ -89,7 +89,6 @@ struct ChatCommand: ExampledCommand {
         var configuration = LiveCall.Configuration()
         configuration.admission = policy
         configuration.staysAlone = true
-        configuration.recordingConsent = .no  // a chat sends no voice
         configuration.receivedFilesFolder = receive
         return configuration
     }

@@ -57,7 +57,6 @@ struct SendCommand: ExampledCommand {
             }
             var configuration = LiveCall.Configuration()
             (configuration.admission, configuration.staysAlone) = (.known, true)
-            configuration.recordingConsent = .no  // no voice is sent
             let presenter = try entrance.enter(room, own, configuration, answers: .none, isChat: false)
             let call = presenter.call
             defer { waiting { await call.close() } }
