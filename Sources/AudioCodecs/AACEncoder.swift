@@ -32,6 +32,15 @@ public final class AACEncoder {
         case music
     }
 
+    /// The search for each band's precision (libavcodec's `aac_coder`).
+    package enum Search: String, Sendable {
+        /// Twice in turn, for the rate and the distortion: best for songs.
+        case twoLoop = "twoloop"
+        /// Once: a third of the processor time. ViSQOL rates a voice at 64 kb/s 0.1 higher than with ``twoLoop``, a song at 128
+        /// kb/s 0.03 lower.
+        case fast
+    }
+
     /// The sample rate in hertz, one of ``allSampleRates``.
     public let sampleRate: Double
     /// The number of channels, 1 or 2.
@@ -53,8 +62,16 @@ public final class AACEncoder {
     ///   - bandwidth: the highest frequency to be coded.
     /// - Throws: ``CodecError/unsupportedFormat(codec:detail:)`` for values outside these ranges,
     ///   ``CodecError/codecMissing(codec:)`` if libavcodec was built without AAC.
-    public init(
+    public convenience init(
         sampleRate: Double, channelCount: Int, bitRate: Int, bandwidth: Bandwidth = .speech
+    ) throws(CodecError) {
+        try self.init(
+            sampleRate: sampleRate, channelCount: channelCount, bitRate: bitRate, bandwidth: bandwidth, search: .twoLoop)
+    }
+
+    /// Creates an encoder as ``init(sampleRate:channelCount:bitRate:bandwidth:)`` does, with another search.
+    package init(
+        sampleRate: Double, channelCount: Int, bitRate: Int, bandwidth: Bandwidth, search: Search
     ) throws(CodecError) {
         guard Self.allSampleRates.contains(sampleRate) else {
             throw .aac("\(sampleRate) Hz; supported: 8, 11.025, 12 kHz, and 2, 4 or 8 times as much")
@@ -74,6 +91,7 @@ public final class AACEncoder {
         }
         context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
         earshot_av_set_channels(context, Int32(channelCount))
+        av_opt_set(context.pointee.priv_data, "aac_coder", search.rawValue, 0)
         var code = avcodec_open2(context, nil, nil)
         if code >= 0 {
             frame.pointee.nb_samples = Int32(Self.blockFrameCount)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotAudioCodecs
 import EarshotAudioFiles
 
 /// Opens and creates sound files of any kind.
@@ -14,6 +15,8 @@ public enum SoundFiles {
         public var bitRate: MP3Encoder.BitRate?
         /// The compression of FLAC: 0 for the fastest, 8 for the smallest.
         public var compressionLevel: Int
+        /// The search of AAC's encoder.
+        package var aacSearch = AACEncoder.Search.twoLoop
         /// The broadcast extension of a WAV or RF64 file.
         package var broadcastInfo: BroadcastInfo?
         /// The loudspeakers of the channels of a WAV, RF64, AIFF or CAF file; nil for the usual ones.
@@ -83,7 +86,7 @@ public enum SoundFiles {
         case .m4a, .adts:
             return try AACFileWriter(
                 path: path, format: format, container: type == .m4a ? .m4a : .adts,
-                bitRate: try bitsPerSecond(settings, path))
+                bitRate: try bitsPerSecond(settings, path), search: settings.aacSearch)
         case .mp3: return try MP3FileWriter(path: path, format: format, bitRate: settings.bitRate ?? .variable(2))
         default:
             return try AudioFileWriter(
@@ -124,7 +127,7 @@ public enum SoundFiles {
         case .m4a, .adts:
             return try AACFileWriter(
                 output, format: format, container: type == .m4a ? .m4a : .adts,
-                bitRate: try bitsPerSecond(settings, name))
+                bitRate: try bitsPerSecond(settings, name), search: settings.aacSearch)
         case .mp3:
             return try MP3FileWriter(
                 output, format: format, bitRate: settings.bitRate ?? .constant(Self.constantBitRate(format)))

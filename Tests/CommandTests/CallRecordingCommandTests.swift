@@ -186,7 +186,7 @@ import Testing
         #expect(host.wait() == .signal(SIGKILL))
         let files = ["Ann", "Bob", "mix"].map { "\($0).\(kind)" }
         let lengths = try files.map { try frames(scratch("take/\($0)")) }
-        // Of four seconds, the last one is missing at most, and half a second for the start and the recording's delay.
+        // The last of four seconds is missing at most, and half a second for the start and the recording's delay.
         #expect(lengths.allSatisfy { $0 > 120_000 && $0 > (lengths.max() ?? 0) - 48_000 }, "\(lengths)")
         #expect(try files.allSatisfy { try peak(scratch("take/\($0)")) > 0.05 })
         let description = try description(scratch("take"))

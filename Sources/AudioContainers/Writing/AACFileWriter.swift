@@ -52,26 +52,35 @@ public final class AACFileWriter {
     public convenience init(
         path: String, format: AudioFormat, container: Container = .m4a, bitRate: Int? = nil
     ) throws(AudioFileError) {
-        try self.init(path, format, container, bitRate, nil)
+        try self.init(path: path, format: format, container: container, bitRate: bitRate, search: .twoLoop)
+    }
+
+    /// Creates a file as ``init(path:format:container:bitRate:)`` does, with another search.
+    convenience init(
+        path: String, format: AudioFormat, container: Container, bitRate: Int?, search: AACEncoder.Search
+    ) throws(AudioFileError) {
+        try self.init(path, format, container, bitRate, search, nil)
     }
 
     /// Creates a writer to an output that is not seekable; an M4A stays in fragments.
     /// - Throws: ``AudioFileError/unsupportedFormat(path:detail:)``, ``AudioFileError/notRead(path:)``, system.
     convenience init(
-        _ output: NonSeekableOutput, format: AudioFormat, container: Container, bitRate: Int? = nil
+        _ output: NonSeekableOutput, format: AudioFormat, container: Container, bitRate: Int? = nil,
+        search: AACEncoder.Search = .twoLoop
     ) throws(AudioFileError) {
-        try self.init(output.name, format, container, bitRate, output)
+        try self.init(output.name, format, container, bitRate, search, output)
     }
 
     private init(
-        _ path: String, _ format: AudioFormat, _ container: Container, _ bitRate: Int?, _ stream: NonSeekableOutput?
+        _ path: String, _ format: AudioFormat, _ container: Container, _ bitRate: Int?, _ search: AACEncoder.Search,
+        _ stream: NonSeekableOutput?
     ) throws(AudioFileError) {
         let rate = Self.fileSampleRate(for: format.sampleRate)
         do {
             encoder = try AACEncoder(
                 sampleRate: rate, channelCount: format.channelCount,
                 bitRate: bitRate ?? Self.defaultBitRatePerChannel(sampleRate: rate) * format.channelCount,
-                bandwidth: .music)
+                bandwidth: .music, search: search)
         } catch { throw .unsupportedFormat(path: path, detail: error.description) }
         converter = RateConverter(from: format.sampleRate, to: rate, channelCount: format.channelCount)
         block = AudioBuffer(channelCount: format.channelCount, frameCapacity: AACEncoder.blockFrameCount)

@@ -118,7 +118,7 @@ struct RoomKeyBindings {
         case nil: return false
         case .recording?: return Self.consent(for: key) != nil
         case .joining(let requests)?:
-            // Of several guests, and after a number, a key answers only the one whose number the user pressed.
+            // With several guests, or after a number, a key answers only the guest whose number the user pressed.
             guard requests.count == 1, mode != .chosen(requests[0]) else { return false }
             return Self.consent(for: key) != nil || [.character("b"), .character("B")].contains(key)
         }
