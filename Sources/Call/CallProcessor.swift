@@ -93,7 +93,7 @@ package final class CallProcessor: Sendable {
         set { state.isMuted.pointee.store(newValue, ordering: .relaxed) }
     }
 
-    /// The volume of the played mix as a factor. A change is a ramp over one block. Any thread.
+    /// The volume of the played mix as a factor. A change is a ramp over 5 ms, or over a block if that is longer. Any thread.
     package var outputVolume: Float {
         get { Float(bitPattern: state.volume.pointee.load(ordering: .relaxed)) }
         set { state.volume.pointee.store(newValue.bitPattern, ordering: .relaxed) }

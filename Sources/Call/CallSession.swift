@@ -159,8 +159,8 @@ public final class CallSession: MediaNegotiator {
 
     /// The volume of the played mix as a factor, at first 1; clamped to 0…1,000 (60 dB), NaN to 0.
     ///
-    /// A change is a ramp over one block. It follows each remote peer's gain, and the result is limited to full scale. Any thread
-    /// except a render thread.
+    /// A change is a ramp over 5 ms, or over a block if that is longer. It follows each remote peer's gain, and the result is
+    /// limited to full scale. Any thread except a render thread.
     public var outputVolume: Float {
         get { processor.outputVolume }
         set { processor.outputVolume = Self.clampedGain(newValue) }
@@ -208,8 +208,8 @@ public final class CallSession: MediaNegotiator {
 
     /// Sets the gain of a remote voice as a factor, at first 1; clamped to 0…1,000 (60 dB), NaN to 0.
     ///
-    /// A change is a ramp over one block. The gain is kept until the remote peer is removed. Does nothing if there is no such
-    /// peer.
+    /// A change is a ramp over 5 ms, or over a block if that is longer. The gain is kept until the remote peer is removed. Does
+    /// nothing if there is no such peer.
     public func setGain(_ gain: Float, of peer: PeerID) { roster.setGain(Self.clampedGain(gain), of: peer) }
 
     /// Returns the gain of a remote voice as a factor; nil if there is no such peer.

@@ -42,6 +42,23 @@ import Testing
         #expect(session.gain(of: far) == nil)
     }
 
+    @Test func `gains and volumes change over 5 ms, though a block is shorter`() throws {
+        let call = try VirtualCall()
+        call.a.says = { _ in Float(Self.level) }
+        call.run(until: 1)
+        var block = 0
+        call.run(until: 3) { _ in
+            block += 1
+            guard block % 5 == 0 else { return }
+            let gain: Float = block % 10 == 0 ? 1 : 0
+            if block < 375 { call.b.session.setGain(gain, of: call.a.id) } else { call.b.session.outputVolume = gain }
+        }
+        let heard = call.b.heard(1..<3)
+        // A ramp over a block of 128 frames has steps of level / 128.
+        #expect(steepest(heard) < Float(Self.level) / 200, "\(steepest(heard))")
+        #expect(heard.contains { $0 == 0 } && heard.contains { abs($0 - Float(Self.level)) < 1e-3 })
+    }
+
     @Test func `the output volume scales all played sound, within its limits`() throws {
         let call = try call()
         let session = call.b.session

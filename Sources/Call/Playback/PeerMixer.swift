@@ -83,7 +83,7 @@ package final class PeerMixer: Sendable {
         }
     }
 
-    /// Sets the gain of a voice as a factor. A change is a ramp over one block.
+    /// Sets the gain of a voice as a factor. A change is a ramp over 5 ms, or over a block if that is longer.
     package func setGain(_ gain: Float, at place: Place) {
         slots.gains[place.index].store(gain.bitPattern, ordering: .relaxed)
     }
@@ -149,14 +149,14 @@ struct VoiceSlot: ~Copyable {
     var renderer: Playout.Renderer?
     var isHeard = false
     var isLeaving = false
-    /// The gain at the end of the last block.
-    var reached: Float = 0
+    var ramp: GainRamp
 
     init(level: LatestValue<VoiceLevel>.Writer, gain: UnsafeMutablePointer<Atomic<UInt32>>, sampleRate: Double) {
         self.level = level
         self.gain = gain
         meter = VoiceMeter(sampleRate: sampleRate)
         fader = VoiceFader(sampleRate: sampleRate, isHeard: false)
+        ramp = GainRamp(0, sampleRate: sampleRate)
     }
 }
 
@@ -184,17 +184,13 @@ struct VoiceMix: ~Copyable {
             // The voice fades in at its first sound, because a stream may begin in the middle of a word.
             slots[index].fader.begin(scratch, frameCount)
             let isLeaving = slots[index].isLeaving
-            let gain = isLeaving ? 0 : Float(bitPattern: slots[index].gain.pointee.load(ordering: .relaxed))
-            let reached = slots[index].reached
-            for c in 0..<mix.count {
-                if gain == reached {
-                    addSamples(mix[c], scratch[c], frameCount, gain: gain)
-                } else {
-                    let step = (gain - reached) / Float(frameCount)
-                    addSamples(mix[c], scratch[c], frameCount, gain: reached, step: step)
-                }
+            let wanted = Float(bitPattern: slots[index].gain.pointee.load(ordering: .relaxed))
+            if isLeaving {
+                slots[index].ramp.finish(0, frameCount)
+            } else {
+                slots[index].ramp.begin(wanted, frameCount)
             }
-            slots[index].reached = gain
+            slots[index].ramp.add(scratch, to: mix, frameCount)
             if isLeaving { release(index) }
         }
     }
@@ -211,7 +207,7 @@ struct VoiceMix: ~Copyable {
             slots[order.index].isHeard = true
             slots[order.index].isLeaving = !order.isHeard
             if order.isHeard {
-                slots[order.index].reached = 0
+                slots[order.index].ramp.reset(0)
                 slots[order.index].meter = VoiceMeter(sampleRate: sampleRate)
                 slots[order.index].fader = VoiceFader(sampleRate: sampleRate, isHeard: false)
             }

@@ -29,7 +29,7 @@ struct PlaybackSide: ~Copyable {
         self.block = block
         self.capacity = capacity
         self.insert = insert
-        self.volume = OutputVolume(volume)
+        self.volume = OutputVolume(volume, sampleRate: sampleRate)
         peakGuard = PeakLimiter(sampleRate: sampleRate)
     }
 
