@@ -212,6 +212,12 @@ public final class CallSession: MediaNegotiator {
     /// nothing if there is no such peer.
     public func setGain(_ gain: Float, of peer: PeerID) { roster.setGain(Self.clampedGain(gain), of: peer) }
 
+    /// Sets the gain of a remote voice as ``setGain(_:of:)`` does, and the gain from which the peer's later media start: also if
+    /// the peer has no media yet, and after it was removed.
+    package func setLastingGain(_ gain: Float, of peer: PeerID) {
+        roster.setLastingGain(Self.clampedGain(gain), of: peer)
+    }
+
     /// Returns the gain of a remote voice as a factor; nil if there is no such peer.
     public func gain(of peer: PeerID) -> Float? { roster.gain(of: peer) }
 

@@ -42,6 +42,27 @@ import Testing
         #expect(session.gain(of: far) == nil)
     }
 
+    @Test func `a lasting gain applies from the first sound, and after the media were replaced`() throws {
+        let call = try call()
+        let (session, far) = (call.b.session, call.a.id)
+        session.setLastingGain(3, of: PeerID(7))
+        #expect(session.gain(of: PeerID(7)) == nil)
+        session.setLastingGain(0.25, of: far)
+        #expect(session.gain(of: far) == 0.25 && abs(level(call) - 0.025) < 0.000_5)
+        session.end(far)
+        #expect(session.gain(of: far) == nil)
+        session.setLastingGain(0, of: far)
+        try call.describe()
+        call.b.client.setOpen(true, to: far)
+        #expect(session.gain(of: far) == 0)
+        let start = call.b.heard.count
+        call.run(until: call.now + 0.5)
+        let isSilent = call.b.heard[(start + 256)...].allSatisfy { $0 == 0 }
+        #expect(isSilent)
+        session.setLastingGain(1, of: far)
+        #expect(abs(level(call) - 0.1) < 0.002)
+    }
+
     @Test func `gains and volumes change over 5 ms, though a block is shorter`() throws {
         let call = try VirtualCall()
         call.a.says = { _ in Float(Self.level) }

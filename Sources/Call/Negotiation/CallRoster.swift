@@ -22,6 +22,13 @@ final class CallRoster: Sendable {
         var recording: CallRecording?
         /// The latency profile of all live playouts, whatever was negotiated.
         var latencyProfile: LatencyProfile
+        /// The gains that outlive the media of their peers.
+        var lastingGains: [PeerID: Float] = [:]
+
+        /// Returns the state of a peer, or that of a new one.
+        func peerState(_ peer: PeerID) -> PeerMediaState {
+            all[peer] ?? PeerMediaState(gain: lastingGains[peer] ?? 1)
+        }
     }
 
     private struct PeerMediaState {
@@ -30,9 +37,11 @@ final class CallRoster: Sendable {
         var version: UInt64 = 0
         var offer: SessionDescription?
         var seat: Seat?
-        var gain: Float = 1
+        var gain: Float
         /// The counts of ended playouts, and the rate of the last one's stream.
         var past: (statistics: PlayoutStatistics, rate: Double)?
+
+        init(gain: Float) { self.gain = gain }
 
         /// Adds the counts of the seat's playout to ``past``, before the seat is removed.
         mutating func remember() {
@@ -66,7 +75,7 @@ final class CallRoster: Sendable {
 
     func offer(to peer: PeerID) throws -> SessionDescription {
         try roster.withLock { roster in
-            var peerState = roster.all[peer] ?? PeerMediaState()
+            var peerState = roster.peerState(peer)
             if preferences.direction != .inactive { try Self.expectRoom(roster, for: peer) }
             var offer = try preferences.peerOffer(address: .any, port: Self.port, sessionID: peerState.sessionID)
             Self.count(&offer, of: &peerState)
@@ -78,7 +87,7 @@ final class CallRoster: Sendable {
 
     func answer(_ offer: SessionDescription, from peer: PeerID) throws -> SessionDescription {
         try roster.withLock { roster in
-            var peerState = roster.all[peer] ?? PeerMediaState()
+            var peerState = roster.peerState(peer)
             var answer = try preferences.answer(
                 to: offer, address: .any, port: Self.port, sessionID: peerState.sessionID)
             Self.count(&answer, of: &peerState)
@@ -114,6 +123,11 @@ final class CallRoster: Sendable {
             roster.all[peer]?.gain = gain
             if let heard = roster.all[peer]?.seat?.heard { mixer.setGain(gain, at: heard.place) }
         }
+    }
+
+    func setLastingGain(_ gain: Float, of peer: PeerID) {
+        roster.withLock { $0.lastingGains[peer] = gain }
+        setGain(gain, of: peer)
     }
 
     func gain(of peer: PeerID) -> Float? { roster.withLock { $0.all[peer]?.gain } }
