@@ -6,8 +6,8 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A machine's identity and known peers: `identity.pem` and `known-peers.json`, both of mode 0600, in a folder of mode 0700. Any
-/// thread; several processes may use one folder.
+/// A machine's identity, known peers and their volumes: `identity.pem`, `known-peers.json` and `peer-volumes.json`, all of mode
+/// 0600, in a folder of mode 0700. Any thread; several processes may use one folder.
 public struct NearbyStore: Sendable {
     private enum Place {
         case memory(Memory)
@@ -17,6 +17,7 @@ public struct NearbyStore: Sendable {
     private final class Memory: Sendable {
         let identity = Mutex<Identity?>(nil)
         let knownPeers = Mutex(KnownPeers())
+        let volumes = Mutex(PeerVolumes())
     }
 
     /// The version of the file of known peers, by the file's metadata; all zero if there is no file.
@@ -146,10 +147,41 @@ public struct NearbyStore: Sendable {
         }
     }
 
+    /// Returns the volumes that the user set for persons; none if their file cannot be read.
+    package func peerVolumes() -> PeerVolumes {
+        switch place {
+        case .memory(let memory): memory.volumes.withLock { $0 }
+        case .directory(let directory): Self.readVolumes(directory)
+        }
+    }
+
+    /// Changes the volumes of persons. Replaces a file that cannot be read.
+    package func updateVolumes(_ change: (inout PeerVolumes) -> Void) throws(NearbyStoreError) {
+        switch place {
+        case .memory(let memory): memory.volumes.withLock { change(&$0) }
+        case .directory(let directory):
+            try locked(directory) { () throws(NearbyStoreError) -> Void in
+                var volumes = Self.readVolumes(directory)
+                let old = volumes
+                change(&volumes)
+                if volumes != old { try PrivateFile.write(volumes.file, to: Self.volumesPath(directory)) }
+            }
+        }
+    }
+
     /// The current date in seconds since 1970.
     package static var now: Int64 { Int64(Date().timeIntervalSince1970) }
 
     private static func peersPath(_ directory: String) -> String { directory + "/known-peers.json" }
+
+    private static func volumesPath(_ directory: String) -> String { directory + "/peer-volumes.json" }
+
+    private static func readVolumes(_ directory: String) -> PeerVolumes {
+        guard let file = try? PrivateFile.read(volumesPath(directory), limit: PeerVolumes.maximumFileSize) else {
+            return PeerVolumes()
+        }
+        return PeerVolumes(parsing: file) ?? PeerVolumes()
+    }
 
     private static func readPeers(_ directory: String) throws(NearbyStoreError) -> KnownPeers {
         let path = peersPath(directory)
