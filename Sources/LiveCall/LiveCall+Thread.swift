@@ -26,7 +26,7 @@ extension LiveCall {
             soundEnd.finish()
             recorder?.tagFiles()
         case .setMuted: break  // already done when the command was performed
-        case .setVolume(let volume, let id): media?.setGain(volume, of: PeerID(Int(id.number)))
+        case .setGain(let gain, let id): media?.setLastingGain(gain, of: PeerID(Int(id.number)))
         case .setOutputVolume(let volume): media?.setOutputVolume(volume)
         case .setLatencyProfile(let profile): media?.setLatencyProfile(profile)
         case .setVoiceProcessing(let isOn): media?.voice?.setProcessing(isOn)

@@ -110,11 +110,12 @@ public final class LiveCall: Sendable {
     }
 
     private func startTasks(_ actions: AsyncStream<LiveCallCore.RoomAction>, _ soundEnds: AsyncStream<Never>) {
-        let (room, device) = (room, device)
+        let (room, device, hasSound) = (room, device, media != nil)
         let arrivals = Task { [weak self] in await Self.receiveArrivals(of: room) { [weak self] in self } }
         tasks.withLock { tasks in
             tasks = [
                 Task { [weak self] in
+                    if hasSound { self?.handle(.volumes(await room.rememberedVolumes)) }
                     for await action in actions {
                         if case .close = action { for await _ in soundEnds {} }
                         if let failure = await action.execute(in: room) { self?.handle(.roomFailed(failure)) }
@@ -324,6 +325,7 @@ extension LiveCallCore.RoomAction {
                 await room.update(
                     name: notice.name, isMuted: notice.isMuted, isRecording: notice.isRecording,
                     allowsRecording: notice.allowsRecording)
+            case .storeVolumes(let volumes): await room.storeVolumes(volumes)
             case .readJoinCodes: break
             case .close(let endsRoom): await room.close(endsRoom: endsRoom)
             }

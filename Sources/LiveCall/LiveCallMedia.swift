@@ -31,8 +31,8 @@ package protocol LiveCallMedia: Sendable {
     func setLatencyProfile(_ profile: LatencyProfile)
     /// Sets the gain of the whole playback.
     func setOutputVolume(_ volume: Float)
-    /// Sets the playback gain of a remote peer.
-    func setGain(_ gain: Float, of peer: PeerID)
+    /// Sets the playback gain of a remote peer, also of its later media.
+    func setLastingGain(_ gain: Float, of peer: PeerID)
     /// Starts a recording, and ends an earlier one.
     func startRecording(includesRawVoice: Bool) throws(CodecError) -> CallRecording
     /// Ends the recording, if any. Any thread.

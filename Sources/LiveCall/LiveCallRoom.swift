@@ -13,6 +13,7 @@ package protocol LiveCallRoom: Sendable {
     var fingerprint: KeyFingerprint { get }
     var port: UInt16 { get }
     var joinCodes: [JoinCode] { get async }
+    var rememberedVolumes: PeerVolumes { get async }
     func host(
         _ room: PeerName, policy: AdmissionPolicy, pin: PIN?, capacity: Int, isAdvertised: Bool
     ) async throws(NearbyError)
@@ -24,6 +25,7 @@ package protocol LiveCallRoom: Sendable {
     func block(_ member: MemberID) async
     func setPolicy(_ policy: AdmissionPolicy) async
     func update(name: PeerName?, isMuted: Bool?, isRecording: Bool?, allowsRecording: Bool?) async
+    func storeVolumes(_ volumes: [PeerVolumes.Entry]) async
     func report(of member: MemberID) -> MediaPortReport?
     func send(_ bytes: [UInt8], to members: [MemberID]) async throws(TransferFailure)
     func sendFile(at path: String, to members: [MemberID]) async throws(TransferError) -> OutgoingFile

@@ -175,6 +175,11 @@ extension [LiveCallCore.Action] {
                 "tell \(notice.name.map { $0.text } ?? "")\(notice.isMuted.map { $0 ? "muted" : "unmuted" } ?? "")"
                     + (notice.isRecording.map { $0 ? "recording" : "not recording" } ?? "")
                     + (notice.allowsRecording.map { $0 ? "allowed" : "declined" } ?? "")
+            case .storeVolumes(let volumes):
+                "store "
+                    + volumes.map {
+                        "\($0.setting.volume)\($0.setting.isHeard ? "" : " unheard") of \($0.key.hex.prefix(2))"
+                    }.joined(separator: ", ")
             case .readJoinCodes: "codes"
             case .close(let endsRoom): endsRoom ? "close for all" : "close"
             }
@@ -189,7 +194,7 @@ extension [LiveCallCore.Action] {
             case .start: "start"
             case .stop: "stop"
             case .setMuted(let isMuted): isMuted ? "mute" : "unmute"
-            case .setVolume(let volume, let id): "volume \(volume) of \(id)"
+            case .setGain(let gain, let id): "volume \(gain) of \(id)"
             case .setOutputVolume(let volume): "output volume \(volume)"
             case .setLatencyProfile(let profile): "latency profile \(profile)"
             case .setVoiceProcessing(let isOn): "voice processing \(isOn ? "on" : "off")"

@@ -17,9 +17,9 @@ import Testing
         let all: [LiveCallCommand] = [
             .host(CoreRig.opening), .join(CoreRig.endpoint), .providePIN(pin), .admit(ask), .decline(ask),
             .blockRequest(ask), .remove(id), .block(id), .setAdmission(.all), .setMuted(true),
-            .rename(CoreRig.name(4)), .setVolume(1, of: id), .setOutputVolume(1), .setLatencyProfile(.sing),
-            .setVoiceProcessing(.off), .startRecording(folder: nil), .stopRecording, .allowRecording(true), .say("hi"),
-            .sendFile(path: "/x"), .leave, .endRoom,
+            .rename(CoreRig.name(4)), .setVolume(1, of: id), .setHeard(false, of: id), .setOutputVolume(1),
+            .setLatencyProfile(.sing), .setVoiceProcessing(.off), .startRecording(folder: nil), .stopRecording,
+            .allowRecording(true), .say("hi"), .sendFile(path: "/x"), .leave, .endRoom,
         ]
         return Dictionary(uniqueKeysWithValues: all.map { ($0.kind, $0) })
     }()
@@ -60,8 +60,8 @@ import Testing
         Self.expect(
             rig,
             available: [
-                .leave, .setMuted, .rename, .setAdmission, .setVolume, .setOutputVolume, .setLatencyProfile,
-                .setVoiceProcessing, .startRecording, .allowRecording, .say, .sendFile,
+                .leave, .setMuted, .rename, .setAdmission, .setVolume, .setHeard, .setOutputVolume,
+                .setLatencyProfile, .setVoiceProcessing, .startRecording, .allowRecording, .say, .sendFile,
             ],
             [
                 .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .notHost,
@@ -78,10 +78,9 @@ import Testing
             [
                 .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .noJoinRequest,
                 .decline: .noJoinRequest, .blockRequest: .noJoinRequest, .remove: .noParticipant,
-                .block: .noParticipant, .setVolume: .noSound, .setOutputVolume: .noSound, .setLatencyProfile: .noSound,
-                .setVoiceProcessing: .noSound, .startRecording: .noSound, .stopRecording: .notRecording,
-                .say: .noReceiver,
-                .sendFile: .noReceiver,
+                .block: .noParticipant, .setVolume: .noSound, .setHeard: .noSound, .setOutputVolume: .noSound,
+                .setLatencyProfile: .noSound, .setVoiceProcessing: .noSound, .startRecording: .noSound,
+                .stopRecording: .notRecording, .say: .noReceiver, .sendFile: .noReceiver,
             ])
     }
 
@@ -106,7 +105,7 @@ import Testing
         for command in [LiveCallCommand.admit(ask), .decline(ask), .blockRequest(ask)] {
             #expect(rig.refusal(of: command) == .noJoinRequest)
         }
-        for command in [LiveCallCommand.remove(id), .block(id), .setVolume(1, of: id)] {
+        for command in [LiveCallCommand.remove(id), .block(id), .setVolume(1, of: id), .setHeard(true, of: id)] {
             #expect(rig.refusal(of: command) == .noParticipant)
         }
         #expect(rig.snapshot.joinRequests.count == 1)

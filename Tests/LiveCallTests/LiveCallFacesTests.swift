@@ -64,7 +64,9 @@ import Testing
             case 12: perform(.remove(CoreRig.id(1 + draw(9))))
             case 13: perform(.block(CoreRig.id(1 + draw(9))))
             case 14: perform(.setMuted(draw(2) == 0))
-            case 15: perform(.setVolume(Float(draw(20)) / 4, of: CoreRig.id(1 + draw(9))))
+            case 15:
+                let id = CoreRig.id(1 + draw(9))
+                perform(draw(2) == 0 ? .setVolume(Float(draw(20)) / 4, of: id) : .setHeard(draw(2) == 0, of: id))
             case 16: perform(.say("la"))
             case 17: perform(.setAdmission(AdmissionPolicy.allCases[Int(draw(3))]))
             case 18: rig.handle(.unsentMessages(Int(draw(3))))

@@ -312,7 +312,7 @@ import Testing
         }
     }
 
-    @Test func `a volume is applied again after a renegotiation`() throws {
+    @Test func `a volume is set once, since the media keep it for a renegotiation`() throws {
         var rig = CoreRig()
         rig.joinAsGuest()
         try rig.perform(.setVolume(0.5, of: CoreRig.id(1)))
@@ -322,7 +322,7 @@ import Testing
         rig.wait(0.1)
         rig.observation.calls[CoreRig.id(1)] = .init(format: Self.format)
         rig.wait(0.2)
-        #expect(rig.actions.media.count { $0 == "volume 0.5 of 1" } == 3)
+        #expect(rig.actions.media.count { $0 == "volume 0.5 of 1" } == 1 && rig.snapshot[CoreRig.id(1)]?.volume == 0.5)
     }
 
     @Test func `no further event is reported after the end`() throws {

@@ -22,9 +22,12 @@ final class TestRoom: LiveCallRoom {
     private let notes = LockedValue<[String]>([])
     /// The seconds that ``close(endsRoom:)`` takes.
     private let closingTime: Double
+    private let volumes: PeerVolumes
+    private let storage = LockedValue<[PeerVolumes.Entry]>([])
 
-    init(closingTime: Double = 0) {
+    init(closingTime: Double = 0, volumes: PeerVolumes = PeerVolumes()) {
         self.closingTime = closingTime
+        self.volumes = volumes
         (events, eventContinuation) = AsyncStream.makeStream()
     }
 
@@ -50,6 +53,10 @@ final class TestRoom: LiveCallRoom {
                 .joined(separator: " "))
     }
     var joinCodes: [JoinCode] { get async { [] } }
+    var rememberedVolumes: PeerVolumes { get async { volumes } }
+    /// The volumes that were stored.
+    var storedVolumes: [PeerVolumes.Entry] { storage.withLock { $0 } }
+    func storeVolumes(_ volumes: [PeerVolumes.Entry]) async { storage.withLock { $0 += volumes } }
     func report(of member: MemberID) -> MediaPortReport? { nil }
     func send(_ bytes: [UInt8], to members: [MemberID]) async throws(TransferFailure) { note("send") }
     func sendFile(at path: String, to members: [MemberID]) async throws(TransferError) -> OutgoingFile {
@@ -87,7 +94,7 @@ final class TestMedia: LiveCallMedia {
     func stop() { note("stop") }
     func followDevice() {}
     func setMuted(_ isMuted: Bool) { note(isMuted ? "mute" : "unmute") }
-    func setGain(_ gain: Float, of peer: PeerID) { note("gain \(gain) of \(peer.rawValue)") }
+    func setLastingGain(_ gain: Float, of peer: PeerID) { note("gain \(gain) of \(peer.rawValue)") }
     func statistics(of peer: PeerID) -> CallStatistics? { nil }
     func startRecording(includesRawVoice: Bool) throws(CodecError) -> CallRecording {
         note("start recording")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotMediaTransport
+import EarshotNearby
 import EarshotRooms
 
 /// Commands of user interfaces.
@@ -41,11 +42,8 @@ extension LiveCallCore {
             act(.room(.setAdmission(policy)))
         case .setMuted(let isMuted): setMuted(isMuted)
         case .rename(let name): act(.room(.notify(ParticipantNotice(name: name))))
-        case .setVolume(let volume, let id):
-            try require(id)
-            let volume = Self.clampedVolume(volume)
-            links[id, default: Link()].volume = volume
-            act(.media(.setVolume(volume, of: id)))
+        case .setVolume(let volume, let id): try changeVolume(of: id) { $0.volume = Self.clampedVolume(volume) }
+        case .setHeard(let isHeard, let id): try changeVolume(of: id) { $0.isHeard = isHeard }
         case .setOutputVolume(let volume):
             next.outputVolume = Self.clampedVolume(volume)
             act(.media(.setOutputVolume(next.outputVolume)))

@@ -16,6 +16,8 @@ extension LiveCallCore {
         /// The room could not be opened or joined.
         case roomFailed(NearbyError)
         case joinCodes([JoinCode])
+        /// The volumes that are remembered from earlier calls.
+        case volumes(PeerVolumes)
         case soundStarted(CallDevice, CallEffectsDescription?)
         case soundFailed(LiveCallEnding)
         case device(AudioSessionEvent, CallDevice)
@@ -98,6 +100,8 @@ extension LiveCallCore {
         case block(MemberID)
         case setAdmission(AdmissionPolicy)
         case notify(ParticipantNotice)
+        /// Stores volumes for later calls.
+        case storeVolumes([PeerVolumes.Entry])
         case readJoinCodes
         case close(endsRoom: Bool)
     }
@@ -115,7 +119,8 @@ extension LiveCallCore {
         case start
         case stop
         case setMuted(Bool)
-        case setVolume(Float, of: MemberID)
+        /// Sets the playback gain of a participant, also before and after its media are negotiated.
+        case setGain(Float, of: MemberID)
         case setOutputVolume(Float)
         case setLatencyProfile(LatencyProfile)
         case setVoiceProcessing(Bool)

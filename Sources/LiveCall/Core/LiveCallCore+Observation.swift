@@ -9,6 +9,7 @@ extension LiveCallCore {
     mutating func observe(_ observation: Observation) {
         reportSlowHosts()
         observeCalls(observation)
+        storeVolumes(unlessChangedWithin: Self.volumeStorageDelay)
         guard case .running(let since) = next.sound else { return }
         if let device = observation.device { next.device = device }
         next.interruption = observation.interruption?.kind
@@ -44,8 +45,6 @@ extension LiveCallCore {
             if let call, link.format != call.format {
                 link.negotiationFailure = nil
                 link.mismatch = nil
-                // New media starts with the default volume, so the participant's own volume is set again.
-                if link.volume != 1 { act(.media(.setVolume(link.volume, of: member.id))) }
             }
             link.format = call?.format
             let step = call?.rate.map { $0.isTooSlow ? Int.max : $0.index } ?? 0

@@ -22,6 +22,7 @@ extension LiveCallCore {
         case .joined(let roster, let id): join(roster, as: id)
         case .changed(let changes, let roster):
             self.roster = roster
+            restoreVolumes(of: roster.members)
             for change in changes { report(change) }
         case .reconnecting: hostLost = (now, false)
         case .reconnected:
@@ -65,6 +66,7 @@ extension LiveCallCore {
 
     private mutating func join(_ roster: Roster, as id: MemberID) {
         (self.roster, memberID) = (roster, id)
+        restoreVolumes(of: roster.members)
         hostLost = nil
         hostAsked = nil
         next.phase = .inRoom
@@ -82,6 +84,7 @@ extension LiveCallCore {
 
     private mutating func becomeHost(_ roster: Roster) {
         hostLost = nil
+        restoreVolumes(of: roster.members)
         for change in self.roster.map({ roster.changes(since: $0) }) ?? [] { report(change) }
         self.roster = roster
         eventAfterJoinCodes = .becameHost

@@ -43,6 +43,7 @@ package struct LiveCallCore: Sendable {
     var eventAfterJoinCodes: LiveCallEvent.Kind?
     private var transferCount: UInt64 = 0
 
+    var volumeMemory = VolumeMemory()
     var recording = Recording.idle
     /// The participants whose recording was reported.
     var reportedRecordings: Set<MemberID> = []
@@ -71,7 +72,7 @@ package struct LiveCallCore: Sendable {
         /// The last reported step of the bit rate: 0 for the negotiated format, more for a lower bit rate, `.max` if even the
         /// lowest bit rate is too much for the link.
         var reportedStep = 0
-        var volume: Float = 1
+        var setting = PeerVolumes.Setting()
         /// True if the call's beginning was reported.
         var hasBegun = false
     }
@@ -108,6 +109,7 @@ package struct LiveCallCore: Sendable {
         case .room(let event): handleRoom(event)
         case .roomFailed(let error): end(.session(error))
         case .joinCodes(let codes): receiveJoinCodes(codes)
+        case .volumes(let volumes): receive(volumes)
         case .soundStarted(let device, let effects):
             next.sound = .running(since: now)
             next.device = device
@@ -133,7 +135,7 @@ package struct LiveCallCore: Sendable {
             guard let ending = next.ending else { return }
             notify(.ended(ending))
             isOver = true
-        case .room, .roomFailed, .joinCodes, .soundStarted, .soundFailed, .device, .observation: break
+        case .room, .roomFailed, .joinCodes, .volumes, .soundStarted, .soundFailed, .device, .observation: break
         }
     }
 
@@ -173,6 +175,7 @@ package struct LiveCallCore: Sendable {
         next.pinRequest = nil
         if case .awaited = recording { recording = .idle }
         act(.media(.stop))
+        storeVolumes(unlessChangedWithin: 0)
         act(.room(.close(endsRoom: endsRoom)))
     }
 
@@ -239,7 +242,7 @@ package struct LiveCallCore: Sendable {
         participant.format = link.format
         participant.negotiationFailure = link.negotiationFailure
         participant.reducedRate = link.reportedStep == 0 ? nil : link.rate
-        participant.volume = link.volume
+        (participant.volume, participant.isHeard) = (link.setting.volume, link.setting.isHeard)
         return participant
     }
 }

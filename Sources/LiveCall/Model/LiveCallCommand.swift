@@ -29,8 +29,11 @@ public enum LiveCallCommand: Hashable, Sendable {
     case setMuted(Bool)
     /// Renames the local participant.
     case rename(PeerName)
-    /// Sets the playback gain of a participant, clamped to 0…8.
+    /// Sets the playback gain of a participant, clamped to 0…8. It is remembered by the participant's key for the next call.
     case setVolume(Float, of: MemberID)
+    /// Hears a participant, or no longer hears it, without a change of its volume. Nobody else notices. It is remembered like the
+    /// volume.
+    case setHeard(Bool, of: MemberID)
     /// Sets the gain of the whole playback, clamped to 0…8.
     case setOutputVolume(Float)
     /// Sets the latency profile, which trades delay against gaps. The change takes effect within seconds, without a gap.
@@ -56,9 +59,8 @@ public enum LiveCallCommand: Hashable, Sendable {
     /// A command without its arguments.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case host, join, providePIN, admit, decline, blockRequest, remove, block, setAdmission, setMuted, rename,
-            setVolume,
-            setOutputVolume, setLatencyProfile, setVoiceProcessing, startRecording, stopRecording, allowRecording, say,
-            sendFile, leave, endRoom
+            setVolume, setHeard, setOutputVolume, setLatencyProfile, setVoiceProcessing, startRecording, stopRecording,
+            allowRecording, say, sendFile, leave, endRoom
     }
 
     /// The command without its arguments.
@@ -76,6 +78,7 @@ public enum LiveCallCommand: Hashable, Sendable {
         case .setMuted: .setMuted
         case .rename: .rename
         case .setVolume: .setVolume
+        case .setHeard: .setHeard
         case .setOutputVolume: .setOutputVolume
         case .setLatencyProfile: .setLatencyProfile
         case .setVoiceProcessing: .setVoiceProcessing
@@ -179,7 +182,7 @@ extension LiveCallSnapshot {
             return recording == nil && !isRecordingAwaited ? nil : .alreadyRecording
         case .stopRecording: return recording == nil && !isRecordingAwaited ? .notRecording : nil
         case .endRoom: return isHost ? nil : .notHost
-        case .setVolume:
+        case .setVolume, .setHeard:
             guard sound != .none else { return .noSound }
             return participants.isEmpty ? .noParticipant : nil
         case .say, .sendFile: return participants.contains(where: \.isNative) ? nil : .noReceiver

@@ -31,8 +31,10 @@ public struct Participant: Hashable, Sendable, Identifiable {
     public var negotiationFailure: String?
     /// The reduced bit rate for a slow link to this participant; nil while the link carries the negotiated format.
     public var reducedRate: RateState?
-    /// The playback gain of this participant, a factor from 0 to 8.
+    /// The playback volume of this participant, a factor from 0 to 8. It is remembered by the key for the next call.
     public var volume: Float = 1
+    /// False if the local participant chose not to hear this participant, whatever the volume.
+    public var isHeard = true
 
     init(_ member: Member, isHost: Bool) {
         id = member.id
@@ -44,6 +46,9 @@ public struct Participant: Hashable, Sendable, Identifiable {
         allowsRecording = member.allowsRecording
         self.isHost = isHost
     }
+
+    /// The playback gain: the volume, or 0 if the local participant does not hear this participant.
+    package var gain: Float { isHeard ? volume : 0 }
 
     /// Returns true if this participant runs Earshot rather than a browser.
     public var isNative: Bool { key != nil }

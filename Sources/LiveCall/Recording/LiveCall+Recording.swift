@@ -90,7 +90,7 @@ extension RecordedCallState {
             return RecordedParticipant(
                 peer: PeerID(Int(participant.id.number)), key: participant.key, name: participant.name.text,
                 allowsRecording: participant.allowsRecording,
-                isPresent: participant.isConnected && !participant.isAway, volume: participant.volume,
+                isPresent: participant.isConnected && !participant.isAway, volume: participant.gain,
                 liveDepth: playout.flatMap { $0.isStarted ? $0.targetDepth : nil })
         }
     }

@@ -40,7 +40,7 @@ struct RecordedParticipant: Hashable, Sendable {
     var allowsRecording: Bool?
     /// True while the transport to the participant carries media.
     var isPresent: Bool
-    /// The playback gain, a factor.
+    /// The playback gain, a factor; 0 if the local participant does not hear this one.
     var volume: Float = 1
     /// The target depth of the live jitter buffer in seconds; nil before live playback has begun.
     var liveDepth: Double?
