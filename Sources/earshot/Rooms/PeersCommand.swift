@@ -108,15 +108,18 @@ struct PeerArgument: ParsableArguments {
 
     /// Changes the store's entry of the peer, and prints the change.
     /// - Parameter words: returns the sentence to print from the peer's name and its entry before the change.
+    /// - Returns: the peer's key.
+    @discardableResult
     func change(
         _ words: (String, KnownPeers.Peer?) -> String, _ body: (inout KnownPeers, KeyFingerprint) -> Void
-    ) throws {
+    ) throws -> KeyFingerprint {
         let store = NearbyStore.standard
         let known = try store.knownPeers()
         let key = try self.key(in: known)
         try store.update { body(&$0, key) }
         let name = known.peers[key]?.names.first?.text ?? "\(key)"
         Terminal.say(words("\(name) (\(key))", known.peers[key]))
+        return key
     }
 }
 
@@ -136,22 +139,23 @@ struct ForgetPeer: ParsableCommand {
     func run() throws {
         try Failure.reporting {
             guard let who else { return try forgetSeen() }
-            try PeerArgument.parse(["--", who]).change(
+            let key = try PeerArgument.parse(["--", who]).change(
                 { name, was in
                     "Forgot \(name). Another key may use the name now."
                         + (was?.isBlocked == true ? " It is no longer blocked." : "")
                 }, { $0.forget($1) })
+            try NearbyStore.standard.updateVolumes { $0[key] = nil }
         }
     }
 
     private func forgetSeen() throws {
-        var count = 0
+        var keys: [KeyFingerprint] = []
         try NearbyStore.standard.update { known in
-            let keys = known.peers.filter { !$0.value.isAccepted && !$0.value.isBlocked }.keys
+            keys = known.peers.filter { !$0.value.isAccepted && !$0.value.isBlocked }.map(\.key)
             for key in keys { known.forget(key) }
-            count = keys.count
         }
-        Terminal.say("Forgot \(count == 1 ? "1 peer" : "\(count) peers").")
+        try NearbyStore.standard.updateVolumes { volumes in for key in keys { volumes[key] = nil } }
+        Terminal.say("Forgot \(keys.count == 1 ? "1 peer" : "\(keys.count) peers").")
     }
 
     func validate() throws {
