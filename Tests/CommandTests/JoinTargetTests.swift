@@ -162,6 +162,30 @@ import Testing
         #expect(line.text(width: 40, hasColour: false).hasPrefix(" 12 s  rec  "))
     }
 
+    @Test func `the status line marks the selected participant and shows changed volumes`() {
+        var line = RoomStatusLine(elapsed: 12, peak: 0.1, others: [others[0], others[1]])
+        let plain = line.plain
+        (line.others[0].isSelected, line.others[0].volume, line.outputVolume) = (true, 0.5, 2)
+        line.others[1].isHeard = false
+        for words in ["playback +6 dB  >Bob [########--] -6 dB delay 23 ms", "indeed (muted) not heard lost 3"] {
+            #expect(line.plain.contains(words), "\(line.plain)")
+        }
+        #expect(!plain.contains("dB") && !plain.contains(">"))
+        #expect(line.text(width: 200, hasColour: true).contains(">\u{1B}[32mBob\u{1B}[0m ["))
+        #expect(
+            line.sentences
+                == "Bob: delay 23 ms, 0 lost, 2 glitches, -6 dB. Cleo with a very long name indeed (muted): 3 lost, "
+                + "0 glitches, not heard. Playback: +6 dB.")
+    }
+
+    @Test func `a narrow status line keeps the selected participant`() {
+        var many = RoomStatusLine(
+            elapsed: 12, others: (1...7).map { RoomStatusLine.Other(name: "Peer\($0)", isConnected: true) })
+        #expect(many.text(width: 30, hasColour: false) == " 12 s  Peer1  Peer2  +5")
+        many.others[5].isSelected = true
+        #expect(many.text(width: 30, hasColour: false) == " 12 s  Peer1  >Peer6  +5")
+    }
+
     @Test func `a narrow status line drops the buffer depth before names`() {
         let line = RoomStatusLine(peak: 0.1, others: [others[0]])
         #expect(line.text(width: 80, hasColour: false).contains("delay 23 ms (buffer 4 ms) glitches 2"))

@@ -212,13 +212,85 @@ extension RoomKeyBindings {
         }
     }
 
+    @Test func `arrows select one participant after the other, and then the whole playback`() throws {
+        let room = try Self.room(others: [(2, "Bob"), (5, "Cleo")])
+        let (bob, cleo) = (room.participants[0].id, room.participants[1].id)
+        var keys = RoomKeyBindings()
+        for id in [bob, cleo, nil, bob] as [MemberID?] {
+            #expect(keys.take(.down, room) == .select(id) && keys.selection == id)
+        }
+        for id in [nil, cleo, bob] as [MemberID?] { #expect(keys.take(.up, room) == .select(id)) }
+        #expect(keys.take(.escape, room) == .select(nil) && keys.selection == nil)
+        #expect(keys.take(.escape, room) == nil)
+    }
+
+    @Test func `plus and minus change the volume of the selected participant, or of the whole playback`() throws {
+        var room = try Self.room(others: [(2, "Bob")])
+        let bob = room.participants[0].id
+        var keys = RoomKeyBindings()
+        for key in "+=" {
+            #expect(
+                keys.take(.character(key), room) == .perform(.setOutputVolume(VolumeSentences.factor(2))), "\(key)")
+        }
+        room.outputVolume = VolumeSentences.factor(2)
+        #expect(keys.take(.character("-"), room) == .perform(.setOutputVolume(1)))
+        _ = keys.take(.down, room)
+        for key in "-_" {
+            #expect(
+                keys.take(.character(key), room) == .perform(.setVolume(VolumeSentences.factor(-2), of: bob)),
+                "\(key)")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (1, 2, 2), (1, -2, -2), (0, 2, -58), (0, -2, -60), (8, 2, 18), (8, -2, 16), (0.25, -2, -14), (0.7, 2, -2),
+        ] as [(Float, Double, Double)])
+    func `a volume moves on whole steps within -60 to 18 dB`(volume: Float, step: Double, decibels: Double) {
+        let changed = RoomVolumeKeys.volume(volume, changedBy: step)
+        #expect(changed == VolumeSentences.factor(decibels), "\(VolumeSentences.decibels(changed))")
+    }
+
+    @Test func `v toggles whether the selected participant is heard`() throws {
+        var room = try Self.room(others: [(2, "Bob")])
+        let bob = room.participants[0].id
+        var keys = RoomKeyBindings()
+        #expect(keys.take(.character("v"), room) == .say("Select a participant first: ↑ or ↓"))
+        _ = keys.take(.up, room)
+        #expect(keys.take(.character("v"), room) == .perform(.setHeard(false, of: bob)))
+        room.participants[0].isHeard = false
+        #expect(keys.take(.character("V"), room) == .perform(.setHeard(true, of: bob)))
+        room.participants = []
+        // The keys do not change the whole playback by mistake.
+        #expect(keys.take(.character("-"), room) == .say("The selected participant left."))
+        #expect(keys.selection == nil && keys.take(.character("v"), room) == .say("Nobody else is in the room."))
+    }
+
+    @Test func `a room without sound has no volume keys, and Escape first cancels a choice`() throws {
+        var keys = RoomKeyBindings()
+        let room = try Self.room(others: [(2, "Bob")])
+        var silent = room
+        silent.sound = .none
+        for key in [.up, .down, .escape, .character("+"), .character("-"), .character("v")] as [Key] {
+            #expect(keys.take(key, silent) == nil)
+        }
+        _ = keys.take(.down, room)
+        _ = keys.take(.character("x"), room)
+        #expect(keys.take(.escape, room) == .say("Cancelled.") && keys.selection == room.participants[0].id)
+        #expect(keys.take(.escape, room) == .select(nil))
+    }
+
     @Test(arguments: [true, false]) func `the hint fits 80 columns, and the help has every key`(isHost: Bool) {
         #expect(RoomKeyBindings.hint(isHost: isHost).count < 80)
         #expect(RoomKeyBindings.hint(isHost: isHost).contains("r record"))
         let help = RoomKeyBindings.help(isHost: isHost)
-        for words in ["r  start or stop recording", "y, n  let others record your voice, or decline"] {
+        for words in [
+            "r  start or stop recording", "y, n  let others record your voice, or decline",
+            "↑ ↓  select a participant", "+ -  volume by 2 dB", "v  do not hear the selected participant",
+        ] {
             #expect(help.contains(words))
         }
+        #expect(help.split(separator: "\n").allSatisfy { $0.count < 80 })
         #expect(help.contains("x  remove a participant by number") == isHost)
     }
 }

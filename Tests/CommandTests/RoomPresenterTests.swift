@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EarshotRooms
 import Testing
 
+@testable import EarshotLiveCall
+@testable import EarshotRooms
 @testable import earshot
 
 /// Tests the printed lines of others, and the user's answers.
@@ -24,5 +25,31 @@ import Testing
         #expect(RoomInput.index("1", in: ["Bob", "1"]) == 0 && RoomInput.index("2", in: ["Bob", "1"]) == 1)
         #expect(RoomInput.index("7", in: ["7"]) == 0 && RoomInput.index("0", in: ["Bob"]) == nil)
         #expect(RoomInput.index(nil, in: []) == nil && RoomInput.index("1", in: []) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (1, "0 dB"), (0.5, "-6 dB"), (0.98, "0 dB"), (2, "+6 dB"), (8, "+18 dB"), (0.001, "-60 dB"), (0, "silent"),
+        ] as [(Float, String)])
+    func `a volume is shown in decibels`(volume: Float, shown: String) {
+        #expect(VolumeSentences.text(volume) == shown)
+    }
+
+    @Test func `sentences tell the volume of a participant, and whether it is heard`() throws {
+        let member = Member(
+            id: try #require(MemberID(2)), name: try PeerName("Ben"), key: nil, addresses: [], port: 0)
+        var ben = Participant(member, isHost: false)
+        #expect(VolumeSentences.volume(of: ben) == "Ben: 0 dB" && VolumeSentences.playback(0.5) == "Playback: -6 dB")
+        #expect(VolumeSentences.heard(ben) == "You hear Ben.")
+        #expect(VolumeSentences.remembered(ben, hasKeys: true) == nil)
+        ben.volume = 0.5
+        #expect(VolumeSentences.remembered(ben, hasKeys: false) == "Ben: -6 dB, as before.")
+        ben.isHeard = false
+        #expect(VolumeSentences.volume(of: ben) == "Ben: not heard")
+        #expect(VolumeSentences.heard(ben) == "You do not hear Ben. Press v to hear Ben again.")
+        #expect(VolumeSentences.remembered(ben, hasKeys: false) == "You do not hear Ben, as before.")
+        #expect(
+            VolumeSentences.remembered(ben, hasKeys: true)
+                == "You do not hear Ben, as before. To hear Ben: select with ↑ or ↓, then press v.")
     }
 }

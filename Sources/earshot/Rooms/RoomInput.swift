@@ -17,6 +17,10 @@ final class RoomInput {
     var status: (() -> String)?
     /// Called after a command from the user's keys was executed.
     var didPerform: ((LiveCallCommand) -> Void)?
+    /// Called after the user selected a participant; with nil for the whole playback.
+    var didSelect: ((MemberID?) -> Void)?
+    /// The participant whose volume the keys change; nil for the whole playback.
+    var selection: MemberID? { bindings.selection }
 
     init(_ call: LiveCall, keys: KeyboardInput?) {
         self.call = call
@@ -37,6 +41,7 @@ final class RoomInput {
             case .quit: return false
             case .help: Terminal.say(RoomKeyBindings.help(isHost: call.snapshot.isHost))
             case .status: Terminal.say(status?() ?? "Not in the room yet.")
+            case .select(let id): didSelect?(id)
             case .say(let words): Terminal.say(words)
             case .perform(let command):
                 // A command is refused if the room has changed meanwhile.

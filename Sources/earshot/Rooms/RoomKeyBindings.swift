@@ -12,6 +12,8 @@ struct RoomKeyBindings {
     enum Action: Equatable {
         case perform(LiveCallCommand)
         case quit, help, status
+        /// The volume keys are for this participant now; nil for the whole playback.
+        case select(MemberID?)
         /// A line to print, without a command to the call.
         case say(String)
     }
@@ -38,6 +40,10 @@ struct RoomKeyBindings {
     private var question: Question?
     /// The last time at which an open question disappeared or changed; nil before.
     private var changeTime: HostTime?
+    private var volumeKeys = RoomVolumeKeys()
+
+    /// The participant whose volume the keys change; nil for the whole playback.
+    var selection: MemberID? { volumeKeys.selection }
 
     static func hint(isHost: Bool) -> String {
         isHost
@@ -50,6 +56,8 @@ struct RoomKeyBindings {
             m  mute or unmute                 r  start or stop recording
             s  status                         ?  this help
             q  leave                          Ctrl-C  leave; twice: at once
+            ↑ ↓  select a participant         + -  volume by 2 dB, of the selected or all
+            v  do not hear the selected participant, or hear again
             y, n  let others record your voice, or decline
             """
         guard isHost else { return own }
@@ -87,8 +95,8 @@ struct RoomKeyBindings {
         case .character("q"), .character("Q"): return .quit
         case .character("?"), .character("h"): return .help
         case .character("s"), .character("S"): return .status
-        case .escape: return previousMode == .idle ? nil : .say("Cancelled.")
-        default: break
+        case .escape where previousMode != .idle: return .say("Cancelled.")
+        default: if let action = volumeKeys.take(key, snapshot) { return action }
         }
         if isAmbiguous(key, previousMode, at: now) {
             return .say("The question changed. Press \(Self.consent(for: key) == nil ? "b" : "y or n") again.")

@@ -72,7 +72,7 @@ final class RoomPresenter {
     }
 
     /// Handles a command that the user gave by a key. The text about the departure of a removed or blocked participant will say
-    /// so. An answer about recordings is confirmed.
+    /// so. An answer about recordings is confirmed, and so is a volume.
     func note(_ command: LiveCallCommand) {
         switch command {
         case .remove(let id): dismissalVerbs[id] = "Removed"
@@ -80,8 +80,19 @@ final class RoomPresenter {
         case .allowRecording(let isAllowed): Terminal.say(RecordingSentences.answered(isAllowed: isAllowed))
         case .startRecording where snapshot.waitsForOthersToRecord: Terminal.say(RecordingSentences.awaited)
         case .stopRecording where snapshot.recording == nil: Terminal.say(RecordingSentences.cancelled)
+        case .setHeard(_, let id):
+            if let participant = snapshot[id] { Terminal.say(VolumeSentences.heard(participant)) }
+        case .setVolume(_, let id): noteSelection(id)
+        case .setOutputVolume: noteSelection(nil)
         default: break
         }
+    }
+
+    /// Prints the volume of the selected participant, or of the whole playback, if there is no status line that shows it.
+    func noteSelection(_ id: MemberID?) {
+        guard !Terminal.redraws else { return }
+        guard let id else { return Terminal.say(VolumeSentences.playback(snapshot.outputVolume)) }
+        if let participant = snapshot[id] { Terminal.say(VolumeSentences.volume(of: participant)) }
     }
 
     private func departure(of participant: Participant, isLost: Bool) -> String {
@@ -133,12 +144,22 @@ final class RoomPresenter {
             return roles.isEmpty ? participant.name.text : "\(participant.name) (\(roles.joined(separator: ", ")))"
         }
         Terminal.say("Joined '\(room.name)' as \(own.name), with \(names.joined(separator: ", ")).")
+        for participant in snapshot.participants { presentVolume(of: participant) }
+    }
+
+    /// Prints the volume of a participant in the room if it is remembered from before.
+    private func presentVolume(of participant: Participant) {
+        guard card != nil,
+            let words = VolumeSentences.remembered(participant, hasKeys: answers == .keys)
+        else { return }
+        Terminal.say(words)
     }
 
     private func presentRoomEvent(_ event: LiveCallEvent.Kind) {
         switch event {
         case .participantJoined(let participant):
             Terminal.say("\(participant.name) joined.")
+            presentVolume(of: participant)
             present(recordingNotices.noteArrival(of: participant))
         case .participantLeft(let participant, let isLost):
             Terminal.say(departure(of: participant, isLost: isLost))

@@ -28,7 +28,14 @@ final class RoomRunner {
     /// Runs the call until it ends or the user leaves, then closes everything and prints the report.
     func run() throws {
         input.status = { [unowned self] in statusLine(call.snapshot, elapsed: nil).sentences }
-        input.didPerform = { [presenter] in presenter.note($0) }
+        input.didPerform = { [unowned self] in
+            presenter.note($0)
+            refresh()
+        }
+        input.didSelect = { [unowned self] in
+            presenter.noteSelection($0)
+            refresh()
+        }
         if options.recording.record != nil {
             // The only refusal is that the call has ended, which watch() reports.
             let command = LiveCallCommand.startRecording(folder: options.recording.folder)
@@ -85,6 +92,9 @@ final class RoomRunner {
 
     // MARK: Status line
 
+    /// Redraws the line at once, so that a key takes effect visibly.
+    private func refresh() { if Terminal.redraws { status.ask() } }
+
     private func show(_ snapshot: LiveCallSnapshot) {
         let seconds = Self.seconds(snapshot)
         let elapsed = seconds ?? HostTime.now().seconds(since: startTime)
@@ -98,16 +108,21 @@ final class RoomRunner {
         let levels = call.levels
         return RoomStatusLine(
             elapsed: elapsed, duration: options.duration, peak: levels.own.spokenPeak,
-            isMuted: snapshot.isMuted, isRecording: snapshot.recording != nil,
-            others: snapshot.participants.map { Self.line($0, levels.participants[$0.id]) },
+            isMuted: snapshot.isMuted, isRecording: snapshot.recording != nil, outputVolume: snapshot.outputVolume,
+            others: snapshot.participants.map {
+                Self.line($0, levels.participants[$0.id], isSelected: $0.id == input.selection)
+            },
             questionCount: snapshot.joinRequests.count)
     }
 
-    private static func line(_ participant: Participant, _ statistics: CallStatistics?) -> RoomStatusLine.Other {
+    private static func line(
+        _ participant: Participant, _ statistics: CallStatistics?, isSelected: Bool
+    ) -> RoomStatusLine.Other {
         RoomStatusLine.Other(
             name: participant.name.text, peak: statistics?.level.peak,
             isSpeaking: statistics?.level.isSpeaking ?? false,
             isMuted: participant.isMuted, isAway: participant.isAway, isRecording: participant.isRecording,
+            isSelected: isSelected, volume: participant.volume, isHeard: participant.isHeard,
             delay: statistics?.mouthToEar,
             lost: max(0, statistics?.media.rtp.packetsMissing ?? 0),
             glitches: statistics?.playout.glitches ?? 0, depth: statistics.flatMap(Self.depth),

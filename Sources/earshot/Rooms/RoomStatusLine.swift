@@ -13,6 +13,12 @@ struct RoomStatusLine {
         var isMuted = false
         var isAway = false
         var isRecording = false
+        /// True if the volume keys are for this participant.
+        var isSelected = false
+        /// The playback volume, a factor.
+        var volume: Float = 1
+        /// False if the user chose not to hear the participant.
+        var isHeard = true
         /// The estimated seconds from the participant's microphone to the local loudspeaker.
         var delay: Double?
         /// The number of lost packets.
@@ -21,6 +27,9 @@ struct RoomStatusLine {
         /// The depth of the jitter buffer in seconds; nil before sound arrives.
         var depth: Double?
         var isConnected = false
+
+        /// The volume, if it is not the default; otherwise nil.
+        fileprivate var volumeChange: String? { VolumeSentences.change(volume, isHeard: isHeard) }
     }
 
     /// The seconds since the call's sound began; nil before.
@@ -32,6 +41,8 @@ struct RoomStatusLine {
     var isMuted = false
     /// True if the local participant records.
     var isRecording = false
+    /// The volume of the whole playback, a factor.
+    var outputVolume: Float = 1
     var others: [Other] = []
     /// The number of guests who ask to be admitted.
     var questionCount = 0
@@ -72,10 +83,12 @@ struct RoomStatusLine {
             guard other.isConnected else { return "\(name) is connecting." }
             let delay = other.delay.map { String(format: "delay %.0f ms, ", $0 * 1e3) } ?? ""
             let glitches = other.glitches == 1 ? "1 glitch" : "\(other.glitches) glitches"
-            return "\(name)\(other.isMuted ? " (muted)" : ""): \(delay)\(other.lost) lost, \(glitches)."
+            let volume = other.volumeChange.map { ", \($0)" } ?? ""
+            return "\(name)\(other.isMuted ? " (muted)" : ""): \(delay)\(other.lost) lost, \(glitches)\(volume)."
         }
         if others.isEmpty { all.append("Waiting for guests.") }
         if questionCount > 0 { all.append("Requests: \(questionCount).") }
+        if outputVolume != 1 { all.append("\(VolumeSentences.playback(outputVolume)).") }
         if isMuted { all.append("You are muted.") }
         if isRecording { all.append("You are recording.") }
         all += others.filter(\.isRecording).map { "\(TerminalText.sanitized($0.name)) is recording." }
@@ -97,15 +110,26 @@ struct RoomStatusLine {
         } else if isMuted {
             parts.append("muted")
         }
-        parts += others.prefix(detail.count).map { Self.part($0, detail) }
+        if outputVolume != 1 { parts.append("playback \(VolumeSentences.text(outputVolume))") }
+        parts += shown(detail.count).map { Self.part($0, detail) }
         if others.count > detail.count { parts.append("+\(others.count - detail.count)") }
         if others.isEmpty { parts.append("waiting for guests") }
         if questionCount > 0 { parts.append(questionCount == 1 ? "1 request" : "\(questionCount) requests") }
         return parts.joined(separator: "  ")
     }
 
+    /// Returns the first participants, and among them the selected one.
+    private func shown(_ count: Int) -> [Other] {
+        var shown = Array(others.prefix(count))
+        if let index = others.firstIndex(where: \.isSelected), index >= shown.count {
+            shown[shown.count - 1] = others[index]
+        }
+        return shown
+    }
+
     private static func part(_ other: Other, _ detail: Detail) -> String {
-        let name = PlayLine.fit(TerminalText.sanitized(other.name), detail.nameLimit)
+        let mark = other.isSelected ? ">" : ""
+        let name = mark + PlayLine.fit(TerminalText.sanitized(other.name), detail.nameLimit)
         if other.isAway { return "\(name) away" }
         guard other.isConnected else { return "\(name) connecting" }
         var text = name
@@ -114,6 +138,7 @@ struct RoomStatusLine {
         } else if detail.hasMeters {
             text += " \(StatusLine.meter(other.peak ?? 0))"
         }
+        if let volume = other.volumeChange { text += " \(volume)" }
         if let delay = other.delay {
             text += String(format: detail.hasMeters ? " delay %.0f ms" : " %.0f ms", delay * 1e3)
             if detail.hasDepth, let depth = other.depth { text += String(format: " (buffer %.0f ms)", depth * 1e3) }
