@@ -91,7 +91,7 @@ let allLayers = [
             "AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "VoiceProcessing", "Playout", "MediaTransport",
             "CRealtime",
         ],
-        testUses: ["Simulation", "Diagnostics", "AudioFiles", "AudioEngine"]),
+        testUses: ["Simulation", "Diagnostics", "AudioFiles", "AudioEngine", "EngineMeasures"]),
     Layer(
         name: "Diagnostics", uses: ["AudioBase", "AudioDSP", "AudioFiles", "CKissFFT", "CCairo"],
         testUses: ["AudioDevices"]),

@@ -221,7 +221,8 @@ public final class CallSession: MediaNegotiator {
     /// Returns the gain of a remote voice as a factor; nil if there is no such peer.
     public func gain(of peer: PeerID) -> Float? { roster.gain(of: peer) }
 
-    /// Removes a remote peer, whose voice fades out within a block. Does nothing if there is no such peer.
+    /// Removes a remote peer, whose voice fades out over 5 ms, or over a block if that is longer. Does nothing if there is no
+    /// such peer.
     public func end(_ peer: PeerID) { roster.end(peer) }
 
     /// The remote peers with negotiated media, also before their transport is open.

@@ -80,6 +80,21 @@ import Testing
         #expect(heard.contains { $0 == 0 } && heard.contains { abs($0 - Float(Self.level)) < 1e-3 })
     }
 
+    @Test func `a voice that leaves, or whose media are replaced, fades over 5 ms, though a block is shorter`() throws {
+        let call = try VirtualCall()
+        call.a.says = { _ in Float(Self.level) }
+        call.run(until: 2)
+        call.b.session.end(call.a.id)
+        call.run(until: 2.2)
+        try call.describe()
+        call.b.client.setOpen(true, to: call.a.id)
+        call.run(until: 3)
+        let heard = call.b.heard(1..<3)
+        // A fade over a block of 128 frames has steps of level / 128.
+        #expect(steepest(heard) < Float(Self.level) / 150, "\(steepest(heard))")
+        #expect(heard.contains { $0 == 0 } && abs((heard.last ?? 0) - Float(Self.level)) < 1e-3)
+    }
+
     @Test func `the output volume scales all played sound, within its limits`() throws {
         let call = try call()
         let session = call.b.session

@@ -18,8 +18,8 @@ struct OutputVolume: ~Copyable {
     @_noLocks
     mutating func process(_ block: Channels, _ frameCount: Int) {
         guard frameCount > 0 else { return }
-        let goal = Float(bitPattern: wanted.pointee.load(ordering: .relaxed))
-        ramp.begin(goal, frameCount)
+        let volume = Float(bitPattern: wanted.pointee.load(ordering: .relaxed))
+        ramp.begin(volume, frameCount)
         if ramp.isUnity { return }
         ramp.scale(block, frameCount)
     }

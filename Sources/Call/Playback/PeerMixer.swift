@@ -91,7 +91,7 @@ package final class PeerMixer: Sendable {
     /// Returns the level of a voice, before its gain.
     package func level(at place: Place) -> VoiceLevel { owned.withLock { $0.levels[place.index].load() } }
 
-    /// Fades a voice out within a block; then its place is free.
+    /// Fades a voice out over 5 ms, or over a block if that is longer; then its place is free.
     package func remove(_ place: Place) {
         owned.withLock { owned in
             guard owned.playouts[place.index] != nil, !owned.isLeaving[place.index] else { return }
@@ -184,14 +184,10 @@ struct VoiceMix: ~Copyable {
             // The voice fades in at its first sound, because a stream may begin in the middle of a word.
             slots[index].fader.begin(scratch, frameCount)
             let isLeaving = slots[index].isLeaving
-            let wanted = Float(bitPattern: slots[index].gain.pointee.load(ordering: .relaxed))
-            if isLeaving {
-                slots[index].ramp.finish(0, frameCount)
-            } else {
-                slots[index].ramp.begin(wanted, frameCount)
-            }
+            let gain = isLeaving ? 0 : Float(bitPattern: slots[index].gain.pointee.load(ordering: .relaxed))
+            slots[index].ramp.begin(gain, frameCount)
             slots[index].ramp.add(scratch, to: mix, frameCount)
-            if isLeaving { release(index) }
+            if isLeaving, slots[index].ramp.isSilent { release(index) }
         }
     }
 
