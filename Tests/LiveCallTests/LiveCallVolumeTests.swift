@@ -82,11 +82,23 @@ import Testing
         #expect(rig.snapshot[CoreRig.id(3)]?.isHeard == false && rig.snapshot[CoreRig.id(3)]?.volume == 1)
     }
 
+    @Test func `after a divided room is joined again, a volume follows its person, not the number`() throws {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        rig.change(to: [CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)])
+        try rig.perform(.setVolume(0.5, of: CoreRig.id(3)))
+        let members = [CoreRig.member(1), CoreRig.member(2), Self.member(3, person: 4), Self.member(4, person: 3)]
+        rig.handle(.room(.joined(rig.makeRoster(members, host: 1), as: CoreRig.id(2))))
+        #expect(rig.actions.media.suffix(2) == ["volume 1.0 of 3", "volume 0.5 of 4"])
+        #expect(rig.snapshot[CoreRig.id(3)]?.volume == 1 && rig.snapshot[CoreRig.id(4)]?.volume == 0.5)
+    }
+
     @Test func `a browser is not remembered`() throws {
         var rig = CoreRig { $0.staysAlone = true }
         rig.host()
         rig.change(to: [CoreRig.member(1), Self.member(2, person: nil)])
         try rig.perform(.setVolume(0.5, of: CoreRig.id(2)))
+        rig.change(to: [CoreRig.member(1), Self.member(2, person: nil), CoreRig.member(3)])
         #expect(rig.snapshot[CoreRig.id(2)]?.volume == 0.5)
         rig.wait(2)
         rig.change(to: [CoreRig.member(1)])
@@ -106,12 +118,22 @@ import Testing
         #expect(Self.stored(rig).isEmpty)
         rig.wait(0.2)
         #expect(Self.stored(rig) == ["store 2.0 of 03, 0.25 of 01"])
+        try rig.perform(.setVolume(0.25, of: CoreRig.id(1)))  // no change
         rig.wait(3)
         #expect(Self.stored(rig).count == 1)
         try rig.perform(.setVolume(1, of: CoreRig.id(1)))
         try rig.perform(.setHeard(false, of: CoreRig.id(3)))
         try rig.perform(.leave)
         #expect(rig.actions.room.suffix(2) == ["store 1.0 of 01, 2.0 unheard of 03", "close"])
+    }
+
+    @Test func `a recording has the volume of a participant, and 0 while the participant is not heard`() throws {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        try rig.perform(.setVolume(0.5, of: CoreRig.id(1)))
+        #expect(RecordedCallState(rig.snapshot, LiveCallLevels()).participants.map(\.volume) == [0.5])
+        try rig.perform(.setHeard(false, of: CoreRig.id(1)))
+        #expect(RecordedCallState(rig.snapshot, LiveCallLevels()).participants.map(\.volume) == [0])
     }
 
     @Test func `a room without sound has no volumes`() {

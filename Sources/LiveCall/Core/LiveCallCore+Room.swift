@@ -22,7 +22,7 @@ extension LiveCallCore {
         case .joined(let roster, let id): join(roster, as: id)
         case .changed(let changes, let roster):
             self.roster = roster
-            restoreVolumes(of: roster.members)
+            applyVolumes(to: roster.members)
             for change in changes { report(change) }
         case .reconnecting: hostLost = (now, false)
         case .reconnected:
@@ -66,7 +66,7 @@ extension LiveCallCore {
 
     private mutating func join(_ roster: Roster, as id: MemberID) {
         (self.roster, memberID) = (roster, id)
-        restoreVolumes(of: roster.members)
+        applyVolumes(to: roster.members)
         hostLost = nil
         hostAsked = nil
         next.phase = .inRoom
@@ -84,7 +84,7 @@ extension LiveCallCore {
 
     private mutating func becomeHost(_ roster: Roster) {
         hostLost = nil
-        restoreVolumes(of: roster.members)
+        applyVolumes(to: roster.members)
         for change in self.roster.map({ roster.changes(since: $0) }) ?? [] { report(change) }
         self.roster = roster
         eventAfterJoinCodes = .becameHost
@@ -114,6 +114,7 @@ extension LiveCallCore {
             guard departed.insert(member.id).inserted else { return }
             let participant = participant(member)
             links[member.id] = nil
+            volumeMemory.browsers[member.id] = nil
             lostParticipant = member.isAway ? member.name : nil
             notify(.participantLeft(participant, isLost: member.isAway))
         case .renamed(let member, let oldName): notify(.participantRenamed(participant(member), from: oldName))

@@ -5,17 +5,28 @@ import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
 
-/// The volumes of the participants, which are remembered by their keys. A browser has no key and is not remembered.
+/// The volumes of the participants. A key has one volume in all calls; the volume of a browser, which has no key, ends when it
+/// leaves.
 extension LiveCallCore {
     /// The seconds from the last change of a volume to its storage, so that a key that is held down writes one file.
     static let volumeStorageDelay = 1.0
 
-    /// The volumes that were set by hand, in this call and before.
     struct VolumeMemory: Sendable {
+        /// The volumes of keys, set in this call and before.
         var volumes = PeerVolumes()
+        /// The volumes of browsers in the room.
+        var browsers: [MemberID: PeerVolumes.Setting] = [:]
+        /// The gains that were set, also of members who have left; a missing one is 1.
+        var gains: [MemberID: Float] = [:]
         /// The changes that are not stored yet, the last one at the end.
         var unstored: [PeerVolumes.Entry] = []
         var changeTime = HostTime(nanoseconds: 0)
+
+        /// Returns the volume of a member.
+        func setting(of id: MemberID, _ key: KeyFingerprint?) -> PeerVolumes.Setting {
+            guard let key else { return browsers[id] ?? PeerVolumes.Setting() }
+            return volumes[key] ?? PeerVolumes.Setting()
+        }
     }
 
     /// Changes the volume of a participant in the room, and remembers it.
@@ -23,32 +34,38 @@ extension LiveCallCore {
         of id: MemberID, _ change: (inout PeerVolumes.Setting) -> Void
     ) throws(CommandRefusal) {
         guard let participant = next[id] else { throw .noParticipant }
-        var setting = PeerVolumes.Setting(volume: participant.volume, isHeard: participant.isHeard)
+        let oldSetting = volumeMemory.setting(of: id, participant.key)
+        var setting = oldSetting
         change(&setting)
-        links[id, default: Link()].setting = setting
-        act(.media(.setGain(setting.gain, of: id)))
-        guard let key = participant.key else { return }
-        volumeMemory.volumes[key] = setting
-        volumeMemory.unstored.removeAll { $0.key == key }
-        volumeMemory.unstored.append(PeerVolumes.Entry(key: key, setting: setting))
-        volumeMemory.changeTime = now
+        guard setting != oldSetting else { return }
+        if let key = participant.key {
+            volumeMemory.volumes[key] = setting
+            volumeMemory.unstored.removeAll { $0.key == key }
+            volumeMemory.unstored.append(PeerVolumes.Entry(key: key, setting: setting))
+            volumeMemory.changeTime = now
+        } else {
+            volumeMemory.browsers[id] = setting
+        }
+        applyVolumes(to: roster?.members ?? [])
     }
 
     /// Receives the volumes of earlier calls. A change in this call has priority.
     mutating func receive(_ volumes: PeerVolumes) {
         volumeMemory.volumes = volumes
         volumeMemory.volumes.apply(volumeMemory.unstored)
-        restoreVolumes(of: roster?.members ?? [])
+        applyVolumes(to: roster?.members ?? [])
     }
 
-    /// Sets the remembered volumes of members who joined or returned.
-    mutating func restoreVolumes(of members: [Member]) {
+    /// Sets the volumes of members. After the room was divided, another person may have the number of a former one.
+    mutating func applyVolumes(to members: [Member]) {
         guard next.sound != .none else { return }
         for member in members where member.id != memberID {
-            guard let key = member.key, let setting = volumeMemory.volumes[key],
-                links[member.id]?.setting != setting
-            else { continue }
-            links[member.id, default: Link()].setting = setting
+            let setting = volumeMemory.setting(of: member.id, member.key)
+            if setting != links[member.id]?.setting ?? PeerVolumes.Setting() {
+                links[member.id, default: Link()].setting = setting
+            }
+            guard setting.gain != volumeMemory.gains[member.id] ?? 1 else { continue }
+            volumeMemory.gains[member.id] = setting.gain
             act(.media(.setGain(setting.gain, of: member.id)))
         }
     }

@@ -72,6 +72,7 @@ package struct LiveCallCore: Sendable {
         /// The last reported step of the bit rate: 0 for the negotiated format, more for a lower bit rate, `.max` if even the
         /// lowest bit rate is too much for the link.
         var reportedStep = 0
+        /// The volume in ``volumeMemory``.
         var setting = PeerVolumes.Setting()
         /// True if the call's beginning was reported.
         var hasBegun = false
