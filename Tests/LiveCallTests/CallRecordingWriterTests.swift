@@ -336,6 +336,24 @@ import Testing
         #expect(volumes.last.map { abs($0.frame - 144_000) <= 256 } ?? false, "\(volumes)")
     }
 
+    @Test func `a participant who is not heard is silent in the mix, and recorded in its own file`() throws {
+        let rig = try Rig(people: 2)
+        try rig.run(until: 2)
+        rig.change { $0.participants[0].volume = 0 }
+        try rig.run(until: 4)
+        rig.change { $0.participants[0].volume = 1 }
+        try rig.run(until: 6)
+        _ = rig.finish()
+        let (ann, bob, mix) = (try rig.samples("Ann.wav"), try rig.samples("Bob.wav"), try rig.samples("mix.wav"))
+        func error(_ range: Range<Int>, _ gain: Float) -> Float {
+            range.reduce(0) { max($0, abs(mix[$1] - ann[$1] - gain * bob[$1])) }
+        }
+        #expect(error(24_000..<95_000, 1) < 1e-6 && error(97_000..<191_000, 0) < 1e-6)
+        #expect(error(193_000..<280_000, 1) < 1e-6)
+        #expect(bob[97_000..<191_000].contains { abs($0) > 0.15 })
+        #expect(try rig.track("Bob.wav").volumes.map(\.gain) == [1, 0, 1] && rig.track("Bob.wav").gaps.isEmpty)
+    }
+
     /// The volume changes in a block of 128 frames, also just before its end.
     @Test(arguments: [1, 64, 127, 128]) func `a volume changes without a click`(place: Int) throws {
         let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
