@@ -149,13 +149,17 @@ struct ForgetPeer: ParsableCommand {
     }
 
     private func forgetSeen() throws {
-        var keys: [KeyFingerprint] = []
-        try NearbyStore.standard.update { known in
-            keys = known.peers.filter { !$0.value.isAccepted && !$0.value.isBlocked }.map(\.key)
+        var count = 0
+        let known = try NearbyStore.standard.update { known in
+            let keys = known.peers.filter { !$0.value.isAccepted && !$0.value.isBlocked }.keys
             for key in keys { known.forget(key) }
+            count = keys.count
         }
-        try NearbyStore.standard.updateVolumes { volumes in for key in keys { volumes[key] = nil } }
-        Terminal.say("Forgot \(keys.count == 1 ? "1 peer" : "\(keys.count) peers").")
+        // Guests of other hosts are no known peers, but may have a volume.
+        try NearbyStore.standard.updateVolumes { volumes in
+            for entry in volumes.entries where known.peers[entry.key] == nil { volumes[entry.key] = nil }
+        }
+        Terminal.say("Forgot \(count == 1 ? "1 peer" : "\(count) peers").")
     }
 
     func validate() throws {
