@@ -178,6 +178,13 @@ import Testing
                 + "0 glitches, not heard. Playback: +6 dB.")
     }
 
+    @Test func `the status line shows the volume of a participant who is away or connecting`() {
+        var line = RoomStatusLine(elapsed: 12, others: [others[2], RoomStatusLine.Other(name: "Eva")])
+        (line.others[0].isHeard, line.others[1].volume, line.others[1].isSelected) = (false, 2, true)
+        #expect(line.plain.hasSuffix("  Dan away not heard  >Eva connecting +6 dB"), "\(line.plain)")
+        #expect(line.sentences == "Dan is away, not heard. Eva is connecting, +6 dB.")
+    }
+
     @Test func `a narrow status line keeps the selected participant`() {
         var many = RoomStatusLine(
             elapsed: 12, others: (1...7).map { RoomStatusLine.Other(name: "Peer\($0)", isConnected: true) })

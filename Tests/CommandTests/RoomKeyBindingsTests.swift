@@ -259,6 +259,11 @@ extension RoomKeyBindings {
         _ = keys.take(.up, room)
         #expect(keys.take(.character("v"), room) == .perform(.setHeard(false, of: bob)))
         room.participants[0].isHeard = false
+        for key in "+-" {
+            // A change would not be heard.
+            #expect(
+                keys.take(.character(key), room) == .say("You do not hear Bob. Press v to hear Bob again."), "\(key)")
+        }
         #expect(keys.take(.character("V"), room) == .perform(.setHeard(true, of: bob)))
         room.participants = []
         // The keys do not change the whole playback by mistake.
@@ -266,18 +271,37 @@ extension RoomKeyBindings {
         #expect(keys.selection == nil && keys.take(.character("v"), room) == .say("Nobody else is in the room."))
     }
 
-    @Test func `a room without sound has no volume keys, and Escape first cancels a choice`() throws {
-        var keys = RoomKeyBindings()
+    @Test func `a room without sound has no volume keys, nor has a call before the room`() throws {
         let room = try Self.room(others: [(2, "Bob")])
-        var silent = room
+        var (silent, outside) = (room, room)
         silent.sound = .none
+        outside.phase = .joining(nil)
         for key in [.up, .down, .escape, .character("+"), .character("-"), .character("v")] as [Key] {
-            #expect(keys.take(key, silent) == nil)
+            var keys = RoomKeyBindings()
+            #expect(keys.take(key, silent) == nil && keys.take(key, outside) == nil, "\(key)")
         }
+    }
+
+    @Test func `Escape cancels a choice before it ends the selection`() throws {
+        let room = try Self.room(others: [(2, "Bob")])
+        var keys = RoomKeyBindings()
         _ = keys.take(.down, room)
         _ = keys.take(.character("x"), room)
         #expect(keys.take(.escape, room) == .say("Cancelled.") && keys.selection == room.participants[0].id)
         #expect(keys.take(.escape, room) == .select(nil))
+    }
+
+    @Test func `volume keys answer no question, and leave it open`() throws {
+        let room = try Self.room(asking: [asks[0]], others: [(2, "Bob")])
+        var keys = RoomKeyBindings()
+        keys.update(room, at: Self.time(0))
+        for key in [.down, .character("+"), .character("-"), .character("v")] as [Key] {
+            switch keys.take(key, room, at: Self.time(1)) {
+            case .select?, .perform(.setVolume)?, .perform(.setHeard)?: break
+            case let action: Issue.record("\(key): \(String(describing: action))")
+            }
+        }
+        #expect(keys.take(.character("y"), room, at: Self.time(1)) == .perform(.admit(asks[0])))
     }
 
     @Test(arguments: [true, false]) func `the hint fits 80 columns, and the help has every key`(isHost: Bool) {

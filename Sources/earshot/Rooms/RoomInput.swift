@@ -27,7 +27,8 @@ final class RoomInput {
         self.keys = keys
     }
 
-    /// Handles the keys that the user presses, until none is pressed for `seconds`.
+    /// Handles the keys that the user presses, until none is pressed for `seconds`. Returns within twice that time, so that the
+    /// status line follows a key that is held down.
     /// - Returns: false if the user wants to leave.
     func press(within seconds: Double) -> Bool {
         guard let keys else {
@@ -35,18 +36,25 @@ final class RoomInput {
             return true
         }
         bindings.update(call.snapshot, at: .now())
+        let end = HostTime.now().advanced(bySeconds: seconds)
         while let key = keys.next(within: seconds) {
-            guard let action = bindings.take(key, call.snapshot, at: .now()) else { continue }
-            switch action {
-            case .quit: return false
-            case .help: Terminal.say(RoomKeyBindings.help(isHost: call.snapshot.isHost))
-            case .status: Terminal.say(status?() ?? "Not in the room yet.")
-            case .select(let id): didSelect?(id)
-            case .say(let words): Terminal.say(words)
-            case .perform(let command):
-                // A command is refused if the room has changed meanwhile.
-                if (try? call.perform(command)) != nil { didPerform?(command) }
-            }
+            if let action = bindings.take(key, call.snapshot, at: .now()), !execute(action) { return false }
+            if HostTime.now() >= end { break }
+        }
+        return true
+    }
+
+    /// Executes an action. Returns false if the user wants to leave.
+    private func execute(_ action: RoomKeyBindings.Action) -> Bool {
+        switch action {
+        case .quit: return false
+        case .help: Terminal.say(RoomKeyBindings.help(isHost: call.snapshot.isHost))
+        case .status: Terminal.say(status?() ?? "Not in the room yet.")
+        case .select(let id): didSelect?(id)
+        case .say(let words): Terminal.say(words)
+        case .perform(let command):
+            // A command is refused if the room has changed meanwhile.
+            if (try? call.perform(command)) != nil { didPerform?(command) }
         }
         return true
     }

@@ -79,11 +79,11 @@ struct RoomStatusLine {
     var sentences: String {
         var all = others.map { other in
             let name = TerminalText.sanitized(other.name)
-            if other.isAway { return "\(name) is away." }
-            guard other.isConnected else { return "\(name) is connecting." }
+            let volume = other.volumeChange.map { ", \($0)" } ?? ""
+            if other.isAway { return "\(name) is away\(volume)." }
+            guard other.isConnected else { return "\(name) is connecting\(volume)." }
             let delay = other.delay.map { String(format: "delay %.0f ms, ", $0 * 1e3) } ?? ""
             let glitches = other.glitches == 1 ? "1 glitch" : "\(other.glitches) glitches"
-            let volume = other.volumeChange.map { ", \($0)" } ?? ""
             return "\(name)\(other.isMuted ? " (muted)" : ""): \(delay)\(other.lost) lost, \(glitches)\(volume)."
         }
         if others.isEmpty { all.append("Waiting for guests.") }
@@ -129,16 +129,18 @@ struct RoomStatusLine {
 
     private static func part(_ other: Other, _ detail: Detail) -> String {
         let mark = other.isSelected ? ">" : ""
-        let name = mark + PlayLine.fit(TerminalText.sanitized(other.name), detail.nameLimit)
-        if other.isAway { return "\(name) away" }
-        guard other.isConnected else { return "\(name) connecting" }
-        var text = name
-        if other.isMuted {
+        var text = mark + PlayLine.fit(TerminalText.sanitized(other.name), detail.nameLimit)
+        if other.isAway {
+            text += " away"
+        } else if !other.isConnected {
+            text += " connecting"
+        } else if other.isMuted {
             text += " (muted)"
         } else if detail.hasMeters {
             text += " \(StatusLine.meter(other.peak ?? 0))"
         }
         if let volume = other.volumeChange { text += " \(volume)" }
+        guard !other.isAway, other.isConnected else { return text }
         if let delay = other.delay {
             text += String(format: detail.hasMeters ? " delay %.0f ms" : " %.0f ms", delay * 1e3)
             if detail.hasDepth, let depth = other.depth { text += String(format: " (buffer %.0f ms)", depth * 1e3) }

@@ -13,9 +13,9 @@ struct RoomVolumeKeys {
     /// The selected participant; nil for the whole playback.
     private(set) var selection: MemberID?
 
-    /// Handles a key. Returns nil for a key that is not about volumes, and in a room without sound.
+    /// Handles a key. Returns nil for a key that is not about volumes, before the user is in a room, and in one without sound.
     mutating func take(_ key: Key, _ snapshot: LiveCallSnapshot) -> RoomKeyBindings.Action? {
-        guard snapshot.sound != .none else { return nil }
+        guard snapshot.isInRoom, snapshot.sound != .none else { return nil }
         switch key {
         case .down: return select(next: true, snapshot)
         case .up: return select(next: false, snapshot)
@@ -55,6 +55,7 @@ struct RoomVolumeKeys {
             return .perform(.setOutputVolume(Self.volume(snapshot.outputVolume, changedBy: decibels)))
         }
         guard let participant = snapshot[selection] else { return loseSelection() }
+        guard participant.isHeard else { return .say(VolumeSentences.heard(participant)) }
         return .perform(.setVolume(Self.volume(participant.volume, changedBy: decibels), of: selection))
     }
 

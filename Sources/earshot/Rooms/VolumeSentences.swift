@@ -35,7 +35,7 @@ enum VolumeSentences {
 
     static func playback(_ volume: Float) -> String { "Playback: \(text(volume))" }
 
-    /// Returns the confirmation of the key `v`.
+    /// Returns the sentence whether the selected participant is heard, with the key that changes it.
     static func heard(_ participant: Participant) -> String {
         participant.isHeard
             ? "You hear \(participant.name)."
