@@ -17,7 +17,13 @@ struct EarshotCommand: ParsableCommand {
 
     /// The commands in the groups of the program's help.
     static let commandGroups: [(title: String, commands: [any ExampledCommand.Type])] = [
-        ("Rooms", [HostCommand.self, JoinCommand.self, ChatCommand.self, SendCommand.self, PeersCommand.self]),
+        (
+            "Rooms",
+            [
+                HostCommand.self, JoinCommand.self, CallCommand.self, ChatCommand.self, SendCommand.self,
+                PeersCommand.self,
+            ]
+        ),
         ("Audio files", [RecordCommand.self, PlayCommand.self, ConvertCommand.self, InfoCommand.self]),
         (
             "Devices and effects",

@@ -11,7 +11,8 @@ import Testing
 
     /// The paths of all pages of help.
     static let pages: [[String]] =
-        [[]] + commands.map { [$0] } + [["peers", "forget"], ["config", "set"], ["config", "unset"]]
+        [[]] + commands.map { [$0] }
+        + [["peers", "forget"], ["config", "set"], ["config", "unset"], ["call", "volume"], ["call", "watch"]]
 
     @Test(arguments: pages) func `every command has a full and a short help page`(path: [String]) throws {
         let full = try Earshot.start(path + ["--help"])

@@ -42,12 +42,16 @@ enum RecordingSentences {
     static func allowed(_ name: String) -> String { "\(name) allows recording." }
 
     static func ended(_ result: CallRecordingResult) -> String {
-        guard result.seconds > 0 else { return "Nothing recorded: the call had no sound." }
-        let ended = "Recorded \(FileFormatting.clock(result.seconds)) to \(result.folder)"
-        guard result.gapSeconds >= 0.05 else { return ended }
+        ended(result.folder, seconds: result.seconds, gapSeconds: result.gapSeconds)
+    }
+
+    static func ended(_ folder: String, seconds: Double, gapSeconds: Double) -> String {
+        guard seconds > 0 else { return "Nothing recorded: the call had no sound." }
+        let ended = "Recorded \(FileFormatting.clock(seconds)) to \(folder)"
+        guard gapSeconds >= 0.05 else { return ended }
         return ended
             + String(
-                format: "\nSilent parts: %.1f s, all voices together. recording.json lists them.", result.gapSeconds)
+                format: "\nSilent parts: %.1f s, all voices together. recording.json lists them.", gapSeconds)
     }
 
     // MARK: Another participant records
