@@ -62,10 +62,10 @@ import Testing
         snapshot.recording = CallRecordingStatus(folder: "/x", since: HostTime(nanoseconds: 0))
         snapshot.joinRequests = []
         snapshot.participants[0].isRecording = true
-        let lines = [
+        let lines: [(Character, String)] = [
             ("m", "unmute"), ("r", "stop-recording"), ("y", "allow-recording yes"), ("n", "allow-recording no"),
         ]
-        for (key, line) in lines as [(Character, String)] {
+        for (key, line) in lines {
             #expect(try Self.pressed(key, snapshot) == .perform(Self.typed(line, snapshot)), "\(line)")
         }
     }

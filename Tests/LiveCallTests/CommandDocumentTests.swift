@@ -92,7 +92,7 @@ import Testing
                 do throws(ErrorDocument) {
                     let request = try CallSocketRequest(parsing: damaged)
                     readCount += 1
-                    // What was read is the same after it was written and read again.
+                    // A command that was read is the same after it was written and read again.
                     guard case .perform(let command) = request else { continue }
                     let again = try CallSocketRequest(parsing: CallJSON.line(CommandDocument(command)))
                     #expect(again == request)

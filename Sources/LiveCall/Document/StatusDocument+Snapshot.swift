@@ -84,7 +84,7 @@ extension LiveCall {
     /// The number of the last event; 0 before the first.
     package var lastEventNumber: UInt64 { state.withLock { $0.history.last?.number ?? 0 } }
 
-    /// Returns the current state and levels. ``events(after:)`` with the document's `lastEvent` continues from there without a gap.
+    /// Returns the current state and levels. ``events(after:)`` with the document's `lastEvent` continues without a gap.
     /// - Parameter program: the version of the program that has the call.
     package func status(program: String) -> StatusDocument {
         let (snapshot, levels, number) = state.withLock {

@@ -6,8 +6,8 @@ import EarshotRooms
 
 /// Finds a participant or a guest by the name or the number in a list.
 enum ListedPerson {
-    /// Returns the index of a person in a list of names. A number from 1 has priority over a name, since guests choose their names.
-    /// A name may differ in case, and be shortened.
+    /// Returns the index of a person in a list of names. A number from 1 has priority over a name, since guests choose their
+    /// names. A name may differ in case, and be shortened.
     /// - Parameter kind: the plural of the persons, for errors.
     /// - Throws: a ``Failure`` unless exactly one person matches.
     static func index(_ text: String, in names: [String], _ kind: String) throws(Failure) -> Int {
