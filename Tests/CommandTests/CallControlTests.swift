@@ -48,7 +48,7 @@ import Testing
 
     private static func pressed(_ key: Character, _ snapshot: LiveCallSnapshot) -> RoomKeyBindings.Action? {
         var keys = RoomKeyBindings()
-        return keys.take(.character(key), snapshot)
+        return keys.take(.character(key), snapshot, at: HostTime(nanoseconds: 0))
     }
 
     @Test func `a key and the command of another terminal give the call the same command`() throws {

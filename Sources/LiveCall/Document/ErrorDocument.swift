@@ -89,14 +89,18 @@ extension ErrorDocument {
         self.init(code: code, ending)
     }
 
-    init(_ error: CallRecordingError) {
+    package init(_ error: CallRecordingError) {
         switch error {
         case .folder(let path, let code):
-            self.init(code: "folder", text: "cannot record to \(path): \(String(cString: strerror(code)))")
-        case .file(let error): self.init(code: "file", error)
+            self.init(code: "folder", text: "Cannot record to \(path): \(String(cString: strerror(code)))")
+        case .file(let error): self.init(code: "file", text: "Cannot go on recording \(error)")
         case .system(let code):
-            self.init(code: "system", text: "cannot record: \(String(cString: strerror(code)))")
-        case .codec(let error): self.init(code: "codec", error)
+            self.init(code: "system", text: "Cannot record: \(String(cString: strerror(code)))")
+        case .codec(let error): self.init(code: "codec", text: "Cannot record: \(error)")
+        case .tooManyParticipants(let limit):
+            self.init(
+                code: "too-many-participants",
+                text: "The recording has \(limit) participants, the most it can have. Later ones are not recorded.")
         }
     }
 
