@@ -14,8 +14,9 @@ package enum CallSocket {
     package static let clientLimit = 8
     /// The maximum requests of a client in a second. A client that sends more is disconnected.
     package static let requestLimit = 100
-    /// The maximum new clients in a second. Further ones wait.
-    package static let connectionLimit = 50
+    /// The maximum new clients in a second. Further ones wait. With ``requestLimit`` it bounds the requests of a program that
+    /// connects again and again.
+    package static let connectionLimit = 30
 }
 
 /// The first line from a call.

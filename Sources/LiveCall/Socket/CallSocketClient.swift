@@ -22,8 +22,9 @@ package final class CallSocketClient {
     ///   - path: the path of the socket.
     ///   - seconds: the time limit.
     package init(path: String, within seconds: Double = 5) throws(CallSocketError) {
-        let connection = Connection(try UnixSocket.connect(to: path))
-        guard let line = try connection.nextLine(until: .now().advanced(bySeconds: seconds)) else { throw .noAnswer }
+        let end = HostTime.now().advanced(bySeconds: seconds)
+        let connection = Connection(try Self.connect(to: path, until: end))
+        guard let line = try connection.nextLine(until: end) else { throw .noAnswer }
         guard let versions = CallJSON.decoded(CallSocketHello.Versions.self, from: line) else { throw .notACall }
         guard versions.version == CallSocket.version else {
             throw .otherProtocol(program: versions.earshot, version: versions.version)
@@ -32,6 +33,18 @@ package final class CallSocketClient {
         if let code = hello.error { throw .refused(ErrorDocument(code: code, text: hello.text ?? code)) }
         self.connection = connection
         self.hello = hello
+    }
+
+    /// Connects to a socket. While too many clients wait there, tries again until `end`.
+    private static func connect(to path: String, until end: HostTime) throws(CallSocketError) -> CInt {
+        while true {
+            do throws(CallSocketError) {
+                return try UnixSocket.connect(to: path)
+            } catch {
+                guard error == .noAnswer, HostTime.now() < end else { throw error }
+                usleep(10_000)
+            }
+        }
     }
 
     /// Sends a request, and waits for the answer.
@@ -72,7 +85,7 @@ package final class CallSocketClient {
         _ = try self.request(request)
     }
 
-    /// Returns the line of the next event; nil if there is none within the time limit, or after a signal.
+    /// Returns the line of the next event; nil if there is none within the time limit.
     /// - Throws: ``CallSocketError/closed`` after the last event.
     package func nextEvent(within seconds: Double) throws(CallSocketError) -> [UInt8]? {
         if !events.isEmpty { return events.removeFirst() }
@@ -91,7 +104,7 @@ extension CallSocketClient {
 
         deinit { UnixSocket.close(descriptor) }
 
-        /// Returns the next line; nil at `end`, or after a signal.
+        /// Returns the next line; nil at `end`.
         func nextLine(until end: HostTime) throws(CallSocketError) -> [UInt8]? {
             while lines.isEmpty {
                 guard !buffer.isTooLong else { throw .notACall }
@@ -118,11 +131,15 @@ extension CallSocketClient {
             }
         }
 
-        /// Waits for an event of the socket. Returns false at `end`, or after a signal.
+        /// Waits for an event of the socket. Returns false at `end`.
         private func wait(for event: CInt, until end: HostTime) -> Bool {
-            let milliseconds = max(0, end.seconds(since: .now())) * 1e3
-            var polled = pollfd(fd: descriptor, events: Int16(event), revents: 0)
-            return poll(&polled, 1, CInt(clamping: Int(milliseconds.rounded(.up)))) > 0
+            while true {
+                let milliseconds = max(0, end.seconds(since: .now())) * 1e3
+                var polled = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+                let count = poll(&polled, 1, CInt(clamping: Int(milliseconds.rounded(.up))))
+                // A signal, such as that of a terminal's new size, ends `poll` early.
+                guard count < 0, errno == EINTR else { return count > 0 }
+            }
         }
     }
 }

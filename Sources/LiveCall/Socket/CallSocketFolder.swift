@@ -45,8 +45,9 @@ package struct CallSocketFolder: Sendable {
         guard status.st_mode & 0o077 == 0 || chmod(path, 0o700) == 0 else { throw .system(path: path, code: errno) }
     }
 
-    /// Removes the sockets of processes that no longer exist.
+    /// Removes the sockets of processes that have ended.
     func removeStaleSockets() {
-        for pid in pids where kill(pid, 0) != 0 && errno == ESRCH { unlink(path(of: pid)) }
+        // A process number is no proof: a container has its own numbers, and another process may have the number by now.
+        for pid in pids where !UnixSocket.isListening(at: path(of: pid)) { unlink(path(of: pid)) }
     }
 }

@@ -100,16 +100,19 @@ final class CallSocketLoop: Sendable {
         }
         guard poll(&descriptors, nfds_t(descriptors.count), plan.timeout) > 0 else { return .milliseconds(0) }
         if descriptors[1].revents != 0 { acceptClient() }
-        for (client, descriptor) in zip(plan.clients, descriptors.dropFirst(2)) {
-            let ready = descriptor.revents
-            if ready & Int16(POLLOUT) != 0 { send(to: client) }
-            if ready & Int16(POLLIN) != 0 {
-                receive(from: client)
-            } else if ready & Int16(POLLHUP | POLLERR | POLLNVAL) != 0 {
-                disconnect(client)
-            }
-        }
+        for (client, descriptor) in zip(plan.clients, descriptors.dropFirst(2)) { serve(client, descriptor.revents) }
         return .milliseconds(0)
+    }
+
+    /// Handles the events of `poll` for a client.
+    private func serve(_ client: PolledClient, _ ready: Int16) {
+        // After a disconnection another file may have the client's descriptor.
+        if ready & Int16(POLLOUT) != 0, !send(to: client) { return }
+        if ready & Int16(POLLIN) != 0 {
+            receive(from: client)
+        } else if ready & Int16(POLLHUP | POLLERR | POLLNVAL) != 0 {
+            disconnect(client)
+        }
     }
 
     /// Disconnects clients that are over. Returns nil if the thread should end.
@@ -186,17 +189,20 @@ final class CallSocketLoop: Sendable {
         }
     }
 
-    private func send(to client: PolledClient) {
+    /// Sends pending output. Returns false if the client was disconnected.
+    private func send(to client: PolledClient) -> Bool {
         let bytes = state.withLock {
             $0.clients[client.number]?.connection.nextOutput(limit: Self.chunkByteCount) ?? []
         }
-        guard !bytes.isEmpty else { return }
+        guard !bytes.isEmpty else { return true }
         let count = UnixSocket.send(bytes, to: client.descriptor)
         guard count >= 0 else {
-            if !UnixSocket.isTemporary(count) { disconnect(client) }
-            return
+            if UnixSocket.isTemporary(count) { return true }
+            disconnect(client)
+            return false
         }
         state.withLock { $0.clients[client.number]?.connection.removeOutput(count) }
+        return true
     }
 
     private func disconnect(_ client: PolledClient) {
@@ -215,7 +221,9 @@ final class CallSocketLoop: Sendable {
         do throws(ErrorDocument) {
             switch try CallSocketRequest(parsing: line) {
             case .status: reply(CallSocketAnswer(status: call.status(program: program)), to: number)
-            case .watch(let event): try watch(after: event ?? call.lastEventNumber, number)
+            case .watch(let event):
+                let last = call.lastEventNumber
+                try watch(after: min(event ?? last, last), number)
             case .perform(let command):
                 try perform(command)
                 reply(CallSocketAnswer(), to: number)

@@ -17,7 +17,7 @@ package final class CallSocketServer: Sendable {
     private let thread: ServiceThread
     private let isClosed = LockedValue(false)
 
-    /// Creates the socket of this process in a folder. Removes the sockets of processes that no longer exist.
+    /// Creates the socket of this process in a folder. Removes the sockets of processes that have ended.
     /// - Parameter program: the version of the program, for the clients.
     package init(_ call: LiveCall, program: String, folder: CallSocketFolder) throws(CallSocketError) {
         try folder.make()

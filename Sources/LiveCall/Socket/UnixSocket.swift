@@ -9,20 +9,36 @@ enum UnixSocket {
     private static let backlog: CInt = 8
 
     /// Creates a socket of mode 0600 that listens at a path. A file at the path is replaced.
+    ///
+    /// The socket gets its name when it listens. So a socket that refuses a connection is left over from a process that ended.
     static func listen(at path: String) throws(CallSocketError) -> CInt {
-        let descriptor = try open(path)
-        unlink(path)
-        let code = withAddress(path) { Glibc.bind(descriptor, $0, $1) == 0 ? 0 : errno }
-        // Nobody can connect before the socket listens.
-        guard code == 0, chmod(path, 0o600) == 0, Glibc.listen(descriptor, backlog) == 0 else {
+        let newPath = path + ".new"
+        let descriptor = try open(newPath)
+        unlink(newPath)
+        let code = withAddress(newPath) { Glibc.bind(descriptor, $0, $1) == 0 ? 0 : errno }
+        guard code == 0, chmod(newPath, 0o600) == 0, Glibc.listen(descriptor, backlog) == 0,
+            rename(newPath, path) == 0
+        else {
             let code = code == 0 ? errno : code
+            unlink(newPath)
             close(descriptor)
             throw .system(path: path, code: code)
         }
         return descriptor
     }
 
+    /// Returns false if no process listens at a path.
+    static func isListening(at path: String) -> Bool {
+        do throws(CallSocketError) {
+            close(try connect(to: path))
+            return true
+        } catch {
+            return error != .notRunning
+        }
+    }
+
     /// Connects to the socket at a path.
+    /// - Throws: ``CallSocketError/noAnswer`` if too many clients wait, and ``CallSocketError/notACall`` if another user listens.
     static func connect(to path: String) throws(CallSocketError) -> CInt {
         let descriptor = try open(path)
         let code = withAddress(path) { Glibc.connect(descriptor, $0, $1) == 0 ? 0 : errno }
@@ -30,9 +46,13 @@ enum UnixSocket {
             close(descriptor)
             switch code {
             case ENOENT, ECONNREFUSED: throw .notRunning
-            case EAGAIN: throw .noAnswer  // the call accepts nobody
+            case EAGAIN: throw .noAnswer
             default: throw .system(path: path, code: code)
             }
+        }
+        guard user(of: descriptor) == geteuid() else {
+            close(descriptor)
+            throw .notACall
         }
         return descriptor
     }
