@@ -160,7 +160,7 @@ import Testing
         }
         #expect(program.wait() == .exit(69), "\(program.errors)")
         let line = theFailure(program)
-        #expect(line.contains("version 9.9") && line.contains("Use the same version of Earshot"), "\(line)")
+        #expect(line.contains("Earshot 9.9") && line.contains("Use the same version of Earshot"), "\(line)")
     }
 
     @Test func `a recording is begun and ended from another terminal, which is told of its failure`() throws {

@@ -79,7 +79,7 @@ import Testing
 
     @Test(.timeLimit(.minutes(2)))
     func `each command reaches the call by the socket as from another user interface`() async throws {
-        for kind in LiveCallCommand.Kind.allCases {
+        for kind in LiveCallCommand.Kind.allCases where ![.host, .join, .providePIN].contains(kind) {
             // Without sound nothing is recorded to the user's music.
             let rig = try Rig(hasSound: kind != .startRecording)
             let client = try rig.client()

@@ -49,13 +49,7 @@ enum DocumentExamples {
             (opening.pin, opening.capacity, opening.isAnnounced) = (try PIN("sesame"), 3, false)
             return [.host(opening), .host(CoreRig.opening)]
         case .join:
-            let code = try JoinCode(address: .v4(0xC0A8_0107), port: 47_401, key: CoreRig.key(1))
-            let addresses = [SocketAddress(.loopback, port: 5), SocketAddress(.v6(1, scope: 3), port: 47_400)]
-            return [
-                .join(CoreRig.endpoint),
-                .join(Endpoint(addresses: addresses, key: .exactly(CoreRig.key(4))), pin: try PIN("1234")),
-                .join(Endpoint(code), purpose: try Purpose("to sing")),
-            ]
+            return [.join(CoreRig.endpoint), .join(CoreRig.endpoint, pin: try PIN("1234"))]
         case .providePIN: return [.providePIN(try PIN("a PIN"))]
         case .admit: return [.admit(request)]
         case .decline: return [.decline(request)]

@@ -33,8 +33,7 @@ func fuzzCommands(_ input: UnsafeRawBufferPointer) -> CInt {
 func commandSeeds() -> [[UInt8]] {
     [
         "{\"command\":\"setVolume\",\"participant\":2,\"volume\":0.5,\"protocol\":1}\r\n\n{\"command\":\"watch\",\"after\":17}\n",
-        "{\"command\":\"join\",\"addresses\":[{\"address\":\"::1\",\"port\":47400}],\"key\":\"00\",\"joinCode\":\"A\",\"pin\":\"x\",\"purpose\":\"\"}\n",
-        "{\"command\":\"host\",\"name\":\"a\",\"capacity\":3,\"isAnnounced\":false,\"admission\":\"all\",\"isMuted\":true,\"dial\":\"0.5\"}\n",
+        "{\"command\":\"rename\",\"name\":\"a\",\"admission\":\"all\",\"isMuted\":true,\"dial\":\"0.5\"}\n",
         "{\"command\":\"say\",\"text\":\"\\u00e9\\n\",\"mode\":\"on\",\"folder\":null,\"isAllowed\":true,\"path\":\"/\",\"request\":9}\n",
     ].map { Array($0.utf8) }
 }

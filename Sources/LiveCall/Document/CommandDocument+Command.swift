@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotCall
-import EarshotMediaTransport
 import EarshotPlayout
 import EarshotRooms
 
@@ -19,28 +18,20 @@ extension ErrorDocument {
         switch error {
         case .unknownCommand(let name):
             let start = String(String.UnicodeScalarView(name.unicodeScalars.prefix(40)))
-            self.init(code: "unknown-command", text: "unknown command '\(start)'")
-        case .missing(let field): self.init(code: "missing-field", text: "the command needs the field '\(field)'")
-        case .invalid(let field): self.init(code: "invalid-field", text: "the field '\(field)' has a wrong value")
+            self.init(code: "unknown-command", text: "Unknown command '\(start)'")
+        case .missing(let field): self.init(code: "missing-field", text: "The command needs the field '\(field)'")
+        case .invalid(let field): self.init(code: "invalid-field", text: "The field '\(field)' has a wrong value")
         }
     }
 }
 
 extension CommandDocument {
-    /// Creates the document of a command. The document of a command with a PIN contains the PIN.
-    package init(_ command: LiveCallCommand) {
+    /// Creates the document of a command; nil for a command that enters a room. Those are for the call's own terminal, so that
+    /// no document has a PIN.
+    package init?(_ command: LiveCallCommand) {
         self.init(command: command.kind.rawValue)
         switch command {
-        case .host(let opening):
-            name = opening.name.text
-            pin = opening.pin?.text
-            capacity = opening.capacity
-            isAnnounced = opening.isAnnounced
-        case .join(let endpoint, let pin, let purpose):
-            describe(endpoint)
-            self.pin = pin?.text
-            self.purpose = purpose?.text
-        case .providePIN(let pin): self.pin = pin.text
+        case .host, .join, .providePIN: return nil
         case .admit(let id), .decline(let id), .blockRequest(let id): request = id.number
         case .remove(let id), .block(let id): participant = UInt64(id.number)
         case .setAdmission(let policy): admission = policy.rawValue
@@ -60,25 +51,11 @@ extension CommandDocument {
         }
     }
 
-    private mutating func describe(_ endpoint: Endpoint) {
-        addresses = endpoint.addresses.map { Address(address: $0.address.description, port: $0.port) }
-        switch endpoint.key {
-        case .any: break
-        case .matching(let code): joinCode = code.description
-        case .exactly(let fingerprint): key = fingerprint.hex
-        }
-    }
-
     /// Returns the command, with checked arguments.
     package func liveCallCommand() throws(CommandDocumentError) -> LiveCallCommand {
         guard let kind = LiveCallCommand.Kind(rawValue: command) else { throw .unknownCommand(command) }
         switch kind {
-        case .host: return .host(try opening())
-        case .join:
-            return .join(
-                try endpoint(), pin: try optionalValue(pin, "pin") { try? PIN($0) },
-                purpose: try optionalValue(purpose, "purpose") { try? Purpose($0) })
-        case .providePIN: return .providePIN(try requiredValue(pin, "pin") { try? PIN($0) })
+        case .host, .join, .providePIN: throw .unknownCommand(command)
         case .admit: return .admit(try joinRequest())
         case .decline: return .decline(try joinRequest())
         case .blockRequest: return .blockRequest(try joinRequest())
@@ -94,11 +71,11 @@ extension CommandDocument {
         case .setVoiceProcessing:
             return .setVoiceProcessing(try requiredValue(mode, "mode") { VoiceProcessingMode(rawValue: $0) })
         case .startRecording:
-            return .startRecording(folder: try optionalValue(folder, "folder") { $0.isEmpty ? nil : $0 })
+            return .startRecording(folder: try optionalValue(folder, "folder") { Self.absolutePath($0) })
         case .stopRecording: return .stopRecording
         case .allowRecording: return .allowRecording(try requiredValue(isAllowed, "isAllowed") { $0 })
         case .say: return .say(try requiredValue(text, "text") { $0 })
-        case .sendFile: return .sendFile(path: try requiredValue(path, "path") { $0.isEmpty ? nil : $0 })
+        case .sendFile: return .sendFile(path: try requiredValue(path, "path") { Self.absolutePath($0) })
         case .leave: return .leave
         case .endRoom: return .endRoom
         }
@@ -133,28 +110,6 @@ extension CommandDocument {
         try requiredValue(volume, "volume") { $0.isFinite ? $0 : nil }
     }
 
-    private func opening() throws(CommandDocumentError) -> RoomOpening {
-        var opening = RoomOpening(name: try requiredValue(name, "name") { try? PeerName($0) })
-        opening.pin = try optionalValue(pin, "pin") { try? PIN($0) }
-        opening.capacity = capacity ?? opening.capacity
-        opening.isAnnounced = isAnnounced ?? opening.isAnnounced
-        return opening
-    }
-
-    private func endpoint() throws(CommandDocumentError) -> Endpoint {
-        let socketAddresses = try requiredValue(addresses, "addresses") { (list: [Address]) -> [SocketAddress]? in
-            guard list.count <= Member.maximumAddressCount else { return nil }
-            let parsed = list.compactMap { item in
-                IPAddress(item.address).map { SocketAddress($0, port: item.port) }
-            }
-            return parsed.count == list.count ? parsed : nil
-        }
-        if let code = try optionalValue(joinCode, "joinCode", { try? JoinCode($0) }) {
-            return Endpoint(addresses: socketAddresses, key: .matching(code))
-        }
-        if let fingerprint = try optionalValue(key, "key", { KeyFingerprint(hex: $0) }) {
-            return Endpoint(addresses: socketAddresses, key: .exactly(fingerprint))
-        }
-        return Endpoint(addresses: socketAddresses, key: .any)
-    }
+    /// Returns the path if it is absolute; otherwise nil: the call may have another current folder than the sender.
+    private static func absolutePath(_ path: String) -> String? { path.hasPrefix("/") ? path : nil }
 }

@@ -2,17 +2,6 @@
 
 /// A command as JSON: its name, and arguments that are not checked yet. A field that the command does not have is nil.
 package struct CommandDocument: Codable, Equatable, Sendable {
-    /// A numeric address and a port.
-    package struct Address: Codable, Equatable, Sendable {
-        package var address: String
-        package var port: UInt16
-
-        package init(address: String, port: UInt16) {
-            self.address = address
-            self.port = port
-        }
-    }
-
     /// The name of a `LiveCallCommand.Kind`; or `status` or `watch` on a socket.
     package var command: String
     /// The version of the protocol that the sender uses; nil if it does not say so.
@@ -24,14 +13,6 @@ package struct CommandDocument: Codable, Equatable, Sendable {
     /// The number of a join request.
     package var request: UInt64?
     package var name: String?
-    package var pin: String?
-    package var capacity: Int?
-    package var isAnnounced: Bool?
-    package var addresses: [Address]?
-    package var joinCode: String?
-    /// The fingerprint of a key, 64 hexadecimal digits.
-    package var key: String?
-    package var purpose: String?
     package var admission: String?
     package var isMuted: Bool?
     /// The gain, a factor.
@@ -39,15 +20,17 @@ package struct CommandDocument: Codable, Equatable, Sendable {
     package var dial: String?
     /// The mode of voice processing.
     package var mode: String?
+    /// The absolute path of a recording's folder.
     package var folder: String?
     package var isAllowed: Bool?
     package var text: String?
+    /// The absolute path of a file.
     package var path: String?
 
     private enum CodingKeys: String, CodingKey {
         case protocolVersion = "protocol"
-        case command, after, participant, request, name, pin, capacity, isAnnounced, addresses, joinCode, key, purpose,
-            admission, isMuted, volume, dial, mode, folder, isAllowed, text, path
+        case command, after, participant, request, name, admission, isMuted, volume, dial, mode, folder, isAllowed,
+            text, path
     }
 
     /// Creates a command without arguments.

@@ -23,25 +23,25 @@ package struct ErrorDocument: Error, Codable, Equatable, Sendable {
 extension ErrorDocument {
     package init(_ refusal: CommandRefusal) {
         switch refusal {
-        case .notInRoom: self.init(code: "not-in-room", text: "the call is in no room")
-        case .alreadyInRoom: self.init(code: "already-in-room", text: "the call is already in a room")
-        case .ended: self.init(code: "ended", text: "the call has ended")
-        case .notHost: self.init(code: "not-host", text: "only the host of the room may do this")
-        case .noJoinRequest: self.init(code: "no-join-request", text: "this guest does not ask to join")
-        case .noParticipant: self.init(code: "no-participant", text: "this participant is not in the room")
-        case .noPINRequest: self.init(code: "no-pin-request", text: "no PIN is requested")
-        case .noSound: self.init(code: "no-sound", text: "the room has no sound")
+        case .notInRoom: self.init(code: "not-in-room", text: "The call is in no room")
+        case .alreadyInRoom: self.init(code: "already-in-room", text: "The call is already in a room")
+        case .ended: self.init(code: "ended", text: "The call has ended")
+        case .notHost: self.init(code: "not-host", text: "Only the host of the room may do this")
+        case .noJoinRequest: self.init(code: "no-join-request", text: "This guest no longer asks to join")
+        case .noParticipant: self.init(code: "no-participant", text: "This participant is not in the room")
+        case .noPINRequest: self.init(code: "no-pin-request", text: "No PIN is requested")
+        case .noSound: self.init(code: "no-sound", text: "The room has no sound")
         case .noVoiceProcessing:
             self.init(
-                code: "no-voice-processing", text: "the call was started without voice processing, or it has failed")
-        case .alreadyRecording: self.init(code: "already-recording", text: "the call is already being recorded")
-        case .notRecording: self.init(code: "not-recording", text: "the call is not being recorded")
-        case .noReceiver: self.init(code: "no-receiver", text: "no participant can receive messages and files")
-        case .emptyMessage: self.init(code: "empty-message", text: "the message is empty")
+                code: "no-voice-processing", text: "The call was started without voice processing, or it has failed")
+        case .alreadyRecording: self.init(code: "already-recording", text: "The call is already being recorded")
+        case .notRecording: self.init(code: "not-recording", text: "The call is not being recorded")
+        case .noReceiver: self.init(code: "no-receiver", text: "No participant can receive messages and files")
+        case .emptyMessage: self.init(code: "empty-message", text: "The message is empty")
         case .messageTooLong(let limit):
-            self.init(code: "message-too-long", text: "the message is longer than \(limit) bytes")
+            self.init(code: "message-too-long", text: "The message is longer than \(limit) bytes")
         case .messagesWaiting:
-            self.init(code: "messages-waiting", text: "earlier messages still wait for a slow participant")
+            self.init(code: "messages-waiting", text: "Earlier messages still wait for a slow participant")
         }
     }
 

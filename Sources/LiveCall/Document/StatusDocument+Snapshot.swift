@@ -16,6 +16,7 @@ extension StatusDocument {
         _ snapshot: LiveCallSnapshot, _ levels: LiveCallLevels, lastEvent: UInt64, program: String, pid: Int32,
         now: HostTime = .now()
     ) {
+        `protocol` = CallSocket.version
         earshot = program
         self.pid = pid
         revision = snapshot.revision

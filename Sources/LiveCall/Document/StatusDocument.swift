@@ -10,6 +10,8 @@ package struct StatusDocument: Codable, Equatable, Sendable {
         package var seconds: Double?
     }
 
+    /// The version of the protocol: ``CallSocket/version``.
+    package var `protocol`: Int
     /// The version of the program that has the call.
     package var earshot: String
     package var pid: Int32

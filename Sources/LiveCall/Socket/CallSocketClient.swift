@@ -67,9 +67,12 @@ package final class CallSocketClient {
         throw .noAnswer
     }
 
-    /// Performs a command.
+    /// Performs a command that is not one to enter a room.
     package func perform(_ command: LiveCallCommand) throws(CallSocketError) {
-        _ = try request(CommandDocument(command))
+        guard let document = CommandDocument(command) else {
+            throw .refused(ErrorDocument(CommandDocumentError.unknownCommand(command.kind.rawValue)))
+        }
+        _ = try request(document)
     }
 
     /// Returns the state of the call.

@@ -18,7 +18,7 @@ package enum CallSocketError: Error, Equatable, Sendable, CustomStringConvertibl
     case noAnswer
     /// The call has ended, or has disconnected this client.
     case closed
-    /// The answer is not one of a call.
+    /// The program that listens is not a call, or is another user's.
     case notACall
     /// The call uses another version of the protocol; `program` is the version of its program.
     case otherProtocol(program: String, version: Int)
@@ -31,16 +31,16 @@ package enum CallSocketError: Error, Equatable, Sendable, CustomStringConvertibl
     package var description: String {
         switch self {
         case .foreignFolder(let path): "\(path) is not a folder of this user"
-        case .pathTooLong(let path): "the path \(path) is too long for a socket"
+        case .pathTooLong(let path): "The path \(path) is too long for a socket"
         case .system(let path, let code): "\(path): \(String(cString: strerror(code)))"
-        case .noThread(let code): "the system cannot create a thread (\(String(cString: strerror(code))))"
-        case .notRunning: "no call listens"
-        case .noAnswer: "the call does not answer"
-        case .closed: "the call has closed the connection"
-        case .notACall: "the answer is not one of a call"
+        case .noThread(let code): "Cannot create a thread: \(String(cString: strerror(code)))"
+        case .notRunning: "No call is running"
+        case .noAnswer: "The call does not answer"
+        case .closed: "The call has closed the connection"
+        case .notACall: "The program at the socket is not a call of yours"
         case .otherProtocol(let program, let version):
-            "the call runs version \(program) with version \(version) of the protocol, not \(CallSocket.version)"
-        case .lineTooLong: "the command is longer than \(CallSocket.requestByteLimit) bytes"
+            "The call runs Earshot \(program) with version \(version) of the protocol, not \(CallSocket.version)"
+        case .lineTooLong: "The command is longer than \(CallSocket.requestByteLimit) bytes"
         case .refused(let refusal): refusal.text
         }
     }

@@ -49,17 +49,17 @@ extension ErrorDocument {
     static func otherProtocol(_ version: Int) -> ErrorDocument {
         ErrorDocument(
             code: otherProtocolCode,
-            text: "this call uses version \(CallSocket.version) of the protocol, not version \(version)")
+            text: "This call uses version \(CallSocket.version) of the protocol, not version \(version)")
     }
 
     static let malformed = ErrorDocument(
-        code: "malformed", text: "the line is not a JSON object with a command and its fields")
+        code: "malformed", text: "The line is not a JSON object with a command and its fields")
     static let lineTooLong = ErrorDocument(
-        code: "line-too-long", text: "the line is longer than \(CallSocket.requestByteLimit) bytes")
+        code: "line-too-long", text: "The line is longer than \(CallSocket.requestByteLimit) bytes")
     static let tooManyRequests = ErrorDocument(
-        code: "too-many-requests", text: "more than \(CallSocket.requestLimit) requests in a second")
+        code: "too-many-requests", text: "More than \(CallSocket.requestLimit) requests in a second")
     static let tooManyClients = ErrorDocument(
-        code: "too-many-clients", text: "the call already has \(CallSocket.clientLimit) clients")
+        code: "too-many-clients", text: "The call already has \(CallSocket.clientLimit) clients")
     static let alreadyWatching = ErrorDocument(
-        code: "already-watching", text: "this client already gets the events")
+        code: "already-watching", text: "This client already gets the events")
 }

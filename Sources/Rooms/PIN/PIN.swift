@@ -7,8 +7,7 @@ public struct PIN: Hashable, Sendable, CustomStringConvertible {
     /// The allowed number of characters.
     public static let lengths = 4...32
 
-    /// The characters, which are secret.
-    package let text: String
+    let text: String
 
     /// Trims and checks a PIN.
     public init(_ text: String) throws(TextError) {
