@@ -127,19 +127,33 @@ import Testing
         #expect(failure?.line.contains("Did you mean 'Cleo'?") == true && failure?.status == Failure.noHost)
     }
 
-    @Test(arguments: EventDocument.Name.allCases) func `each event has a sentence, also without its fields`(
+    private static func event(_ name: String, _ fields: String = "") throws -> EventDocument {
+        let line = #"{"number":1,"time":"","monotonicNanoseconds":0,"event":"\#(name)"\#(fields)}"#
+        return try #require(CallJSON.decoded(EventDocument.self, from: Array(line.utf8)))
+    }
+
+    @Test(arguments: EventDocument.Name.allCases) func `an event of a faulty program, without its fields, is no danger`(
         name: EventDocument.Name
     ) throws {
-        let line = #"{"number":1,"time":"","monotonicNanoseconds":0,"event":"\#(name.rawValue)"}"#
-        let event = try #require(CallJSON.decoded(EventDocument.self, from: Array(line.utf8)))
-        let text = EventSentences.text(event)
-        #expect(text.isEmpty == [.device, .transfer].contains(name) && text != name.rawValue, "\(text)")
+        #expect(CallAnswers.text(try Self.event(name.rawValue)) != name.rawValue)
     }
 
     @Test func `an event of a later version is printed by its name`() throws {
-        let line = #"{"number":1,"time":"","monotonicNanoseconds":0,"event":"encoreRequested","song":[1]}"#
-        let event = try #require(CallJSON.decoded(EventDocument.self, from: Array(line.utf8)))
-        #expect(EventSentences.text(event) == "encoreRequested")
+        #expect(CallAnswers.text(try Self.event("encoreRequested", #","song":[1]"#)) == "encoreRequested")
+    }
+
+    @Test func `a question is printed with the command that answers`() throws {
+        let guest = #","request":{"id":7,"name":"Cleo B","address":"::1","isKnown":false}"#
+        #expect(
+            CallAnswers.text(try Self.event("joinRequested", guest))
+                == "Cleo B (a browser, cannot prove who it is, ::1) asks to join. Admit: earshot call admit 'Cleo B'")
+        let others =
+            #","participants":[{"id":2,"name":"Ben","isHost":false,"isMuted":false,"isAway":false,"#
+            + #""isRecording":true,"volume":1}]"#
+        #expect(
+            CallAnswers.text(try Self.event("recordingConsentRequested", others))
+                == "Ben wants to record. Let everyone here record your voice? "
+                + "Answer: earshot call allow-recording yes, or no")
     }
 
     @Test func `the status of the page of the protocol is shown as lines and a table`() throws {

@@ -67,7 +67,10 @@ extension ErrorDocument {
         }
     }
 
-    init(_ error: RoomError) { self.init(code: error.code, error) }
+    /// Creates the document of the reason that a guest does not join, with the host's sentence about the guest.
+    init(_ error: RoomError, about guest: String) {
+        self.init(code: error.code, text: error.hostDescription(about: guest) ?? "\(guest) no longer asks to join")
+    }
 
     init(_ ending: RoomEnding) {
         let code =

@@ -30,10 +30,10 @@ extension EventDocument {
         case .joinRequested(let request): self.request = JoinRequestDocument(request)
         case .joinRequestWithdrawn(let request, let error):
             self.request = JoinRequestDocument(request)
-            self.error = ErrorDocument(error)
+            self.error = ErrorDocument(error, about: request.guest.name.text)
         case .guestRefused(let name, let error):
             self.name = name
-            self.error = ErrorDocument(error)
+            self.error = ErrorDocument(error, about: name)
         case .soundStarted, .device, .microphone, .voiceProcessing, .muted: describeSound(kind)
         case .callBegan, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate: describeMedia(kind)
         case .recordingStarted(let folder): recording = RecordingDocument(folder: folder)

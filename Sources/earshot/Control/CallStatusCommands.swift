@@ -54,9 +54,8 @@ struct WatchCall: ParsableCommand {
         if json {
             // The line as it came has the fields that this version does not know.
             try Terminal.output(Data(line + [UInt8(ascii: "\n")]))
-        } else if let event {
-            let text = "\(ClockTime.text(Date()))  \(EventSentences.text(event))"
-            try Terminal.output(TerminalText.sanitizedLines(text) + "\n")
+        } else if let event, case let text = CallAnswers.text(event), !text.isEmpty {
+            try Terminal.output(TerminalText.sanitizedLines("\(ClockTime.text(Date()))  \(text)") + "\n")
         }
         return event.flatMap { EventDocument.Name(rawValue: $0.event) }
     }

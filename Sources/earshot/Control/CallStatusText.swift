@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EarshotAudioDevices
 import EarshotLiveCall
 import Foundation
 
@@ -12,7 +11,7 @@ struct CallStatusText {
     /// Lines about the call, and a table of the other participants.
     var text: String {
         var lines = [roomLine, ownLine]
-        if let device = status.device { lines.append("Audio: \(Self.text(device))") }
+        if let device = status.device { lines.append("Audio: \(EventSentences.device(device))") }
         if let interruption = status.interruption { lines.append("No sound: \(interruption.text)") }
         lines.append(soundLine)
         if let recording = status.recording {
@@ -27,7 +26,7 @@ struct CallStatusText {
         }
         if status.isRecordingConsentRequested {
             let names = status.participants.filter(\.isRecording).map(\.name)
-            lines.append(EventSentences.consentQuestion(names))
+            lines.append(ErrorText.join(RecordingSentences.request(names), CallAnswers.recording))
         }
         let text = lines.filter { !$0.isEmpty }.map { TerminalText.sanitized($0) + "\n" }.joined()
         return status.participants.isEmpty ? text + "Nobody else is in the room.\n" : text + table
@@ -64,11 +63,6 @@ struct CallStatusText {
         }
         if status.sound.state != "none" { parts.append("Playback: \(VolumeArgument.text(status.outputVolume))") }
         return parts.joined(separator: "  ")
-    }
-
-    static func text(_ device: DeviceDocument) -> String {
-        let system = AudioBackend(rawValue: device.system)?.description ?? device.system
-        return "\(system) \(device.name), \(FileFormatting.kilohertz(device.rate)), \(device.block)-frame blocks"
     }
 
     private var table: String {
