@@ -36,14 +36,74 @@ import Testing
         let words = ["call"] + line.split(separator: " ").map(String.init)
         let parsed = try EarshotCommand.parseAsRoot(ArgumentList(words).arguments)
         let status = StatusDocument(snapshot, LiveCallLevels(), lastEvent: 0, program: "0", pid: 1)
-        let command: LiveCallCommand
-        switch parsed {
-        case let control as any CallControlCommand: command = try control.command(status)
-        case let record as RecordCall: command = record.command
-        case let stop as StopRecordingCall: command = stop.command
-        default: throw Failure("\(line) gives no command", status: 1)
+        let control = try #require(parsed as? any CallControlCommand, "\(line)")
+        return try #require(CommandDocument(try control.command(status))).liveCallCommand()
+    }
+
+    /// Returns lines that give a command; none for a command with which only the call's own terminal enters a room. The switch
+    /// names every command, so that a new one needs a line to compile.
+    private static func lines(_ kind: LiveCallCommand.Kind) -> [String] {
+        switch kind {
+        case .host, .join, .providePIN: []
+        case .admit: ["admit", "admit Cleo"]
+        case .decline: ["decline", "decline 1"]
+        case .blockRequest: ["decline cleo --block"]
+        case .remove: ["remove Bob"]
+        case .block: ["remove 1 --block"]
+        case .setAdmission: ["admission all", "admission known", "admission ask"]
+        case .setMuted: ["mute", "unmute"]
+        case .rename: ["rename Zoë"]
+        case .setVolume: ["volume Bob 50%"]
+        case .setOutputVolume: ["volume all 50%"]
+        case .setLatencyProfile: ["dial 0.3"]
+        case .setVoiceProcessing: ["voice-processing auto", "voice-processing on", "voice-processing off"]
+        case .startRecording: ["record", "record /tmp/a"]
+        case .stopRecording: ["stop-recording"]
+        case .allowRecording: ["allow-recording yes", "allow-recording no"]
+        case .say: ["say la la"]
+        case .sendFile: ["send \(#filePath)"]
+        case .leave: ["leave"]
+        case .endRoom: ["end"]
         }
-        return try CommandDocument(command).liveCallCommand()
+    }
+
+    @Test(arguments: LiveCallCommand.Kind.allCases)
+    func `each command of a call that has a document is one of another terminal`(kind: LiveCallCommand.Kind) throws {
+        let commands = try Self.lines(kind).map { try Self.typed($0, Self.room()) }
+        #expect(commands.allSatisfy { $0.kind == kind })
+        #expect(commands.isEmpty == (Self.code(kind) == "unknown-command"))
+    }
+
+    /// Returns the code with which a call refuses the command without arguments; nil if it does not.
+    private static func code(_ kind: LiveCallCommand.Kind) -> String? {
+        do throws(CommandDocumentError) {
+            _ = try CommandDocument(command: kind.rawValue).liveCallCommand()
+            return nil
+        } catch {
+            return ErrorDocument(error).code
+        }
+    }
+
+    @Test func `each command of another terminal gives a command to the call, or shows the call`() throws {
+        let typed = LiveCallCommand.Kind.allCases.flatMap { Self.lines($0) }.compactMap {
+            $0.split(separator: " ").first
+        }
+        let commands = CallCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
+        #expect(Set(typed.map(String.init)).union(["status", "watch"]) == Set(commands))
+        #expect(Set(commands).count == CallCommand.configuration.subcommands.count)
+    }
+
+    @Test func `each command of another terminal has examples, which are read as this command`() throws {
+        for command in CallCommand.configuration.subcommands {
+            let name = try #require(command.configuration.commandName)
+            let examples = EarshotCommand.helpPage(["call", name]).examples
+            #expect(!examples.isEmpty, "\(name)")
+            for example in examples {
+                let words = Array(HelpTests.words(example.line).dropFirst())
+                let parsed = try EarshotCommand.parseAsRoot(ArgumentList(words).arguments)
+                #expect(type(of: parsed) == command, "\(example.line)")
+            }
+        }
     }
 
     private static func pressed(_ key: Character, _ snapshot: LiveCallSnapshot) -> RoomKeyBindings.Action? {
@@ -87,6 +147,7 @@ import Testing
         #expect(try Self.typed("dial sing", snapshot) == .setLatencyProfile(.sing))
         #expect(try Self.typed("voice-processing off", snapshot) == .setVoiceProcessing(.off))
         #expect(try Self.typed("record /tmp/a", snapshot) == .startRecording(folder: "/tmp/a"))
+        #expect(throws: Failure.self) { try Self.typed("send /missing/song.wav", snapshot) }
         let here = FileManager.default.currentDirectoryPath
         #expect(try Self.typed("record a", snapshot) == .startRecording(folder: "\(here == "/" ? "" : here)/a"))
         #expect(try Self.typed("say la la", snapshot) == .say("la la"))
@@ -108,6 +169,7 @@ import Testing
         (["allow-recording", "maybe"], "<answer> cannot be 'maybe'. Choose yes or no."),
         (["say"], "Missing argument <text>. See: earshot call say --help"),
         (["record", "a", "b"], "Unexpected: 'b'. See: earshot call record --help"),
+        (["rename", ""], "the name is empty. Use at least one visible character."),
     ]) func `a wrong command line is reported in one sentence with advice`(arguments: [String], line: String) throws {
         let program = try Earshot.start(["call"] + arguments)
         #expect(program.wait() == .exit(64), "\(program.errors)")

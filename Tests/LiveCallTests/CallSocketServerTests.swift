@@ -2,12 +2,14 @@
 
 import EarshotAudioBase
 import EarshotNearby
+import EarshotPlayout
 import Foundation
 import TestSupport
 import TestTraits
 import Testing
 
 @testable import EarshotLiveCall
+@testable import EarshotRooms
 
 /// The socket of a call, with a room, media and a device of the tests.
 @Suite(.serialized, .realTime(leastStandstill: 1)) struct CallSocketServerTests {
@@ -105,6 +107,45 @@ import Testing
             }
             await rig.end()
         }
+    }
+
+    @Test(.timeLimit(.minutes(2)), arguments: 1...3 as ClosedRange<UInt64>)
+    func `the call's own interface and other terminals agree after random commands of all of them`(
+        seed: UInt64
+    ) async throws {
+        let rig = try Rig()
+        let (clients, watcher) = ([try rig.client(), try rig.client()], try rig.client())
+        try watcher.watch(after: 0)
+        var random = SeededRandom(seed: seed)
+        for _ in 0..<40 {
+            let gain = Float(random.below(9))
+            let commands: [LiveCallCommand] = [
+                .setMuted(gain > 4), .setVolume(gain, of: CoreRig.id(1)), .setVolume(gain, of: CoreRig.id(9)),
+                .setOutputVolume(gain), .setLatencyProfile(gain > 4 ? .sing : .listen), .setAdmission(.known),
+                .allowRecording(gain > 4), .setVoiceProcessing(.off), .admit(JoinRequestID(number: 1)),
+            ]
+            let command = commands[random.below(commands.count)]
+            switch random.below(3) {
+            case 0: try? rig.call.perform(command)
+            case let number: try? clients[number - 1].perform(command)
+            }
+        }
+        let snapshot = rig.call.snapshot
+        for client in clients {
+            let status = try client.status()
+            #expect(status.isMuted == snapshot.isMuted && status.outputVolume == snapshot.outputVolume)
+            #expect(status.participants.map(\.volume) == snapshot.participants.map(\.volume))
+            #expect(status.dial == snapshot.latencyProfile?.description)
+            #expect(status.allowsRecording == snapshot.allowsRecording)
+            #expect(status.admission == snapshot.admission.rawValue)
+        }
+        await rig.end()
+        let expected = rig.call.pastEvents(after: 0).map { EventDocument($0).event }
+        var names: [String] = []
+        while let line = try? watcher.nextEvent(within: 10) {
+            names.append(CallJSON.decoded(EventDocument.self, from: line)?.event ?? "")
+        }
+        #expect(names == expected && names.last == "ended")
     }
 
     @Test(.timeLimit(.minutes(2)))

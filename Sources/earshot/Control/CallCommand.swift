@@ -6,12 +6,13 @@ struct CallCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "call", abstract: "Show and control a running call from another terminal.",
         discussion: """
-            Controls the call of 'earshot host' or 'earshot join' that you run on this machine, by its socket in $XDG_RUNTIME_DIR. Names may be shortened as long as only one person has the beginning. Programs can use the socket, too: docs/call-events.md.
+            Controls the call of 'earshot host' or 'earshot join' that you run on this machine. Names may be shortened as long as only one person has the beginning. Programs can use the call's socket, too: docs/call-events.md.
             """,
         subcommands: [
             ShowCall.self, WatchCall.self, MuteCall.self, UnmuteCall.self, SetCallVolume.self, SetCallDial.self,
             SetCallVoiceProcessing.self, RecordCall.self, StopRecordingCall.self, AllowRecordingInCall.self,
-            AdmitGuest.self, DeclineGuest.self, SayInCall.self, LeaveCall.self,
+            AdmitGuest.self, DeclineGuest.self, SetCallAdmission.self, RemoveFromCall.self, RenameInCall.self,
+            SayInCall.self, SendInCall.self, LeaveCall.self, EndCallRoom.self,
         ],
         defaultSubcommand: ShowCall.self)
 

@@ -4,15 +4,17 @@ import ArgumentParser
 import EarshotLiveCall
 
 /// A command that gives one command to a running call, and confirms it.
-protocol CallControlCommand: ParsableCommand {
+protocol CallControlCommand: ExampledCommand {
     var call: RunningCallOptions { get }
 
     /// Returns the command for a call with this status.
     func command(_ status: StatusDocument) throws -> LiveCallCommand
 
     /// Returns the sentence that is printed after the command was executed.
-    /// - Parameter status: the status before the command.
-    func confirmation(_ status: StatusDocument) throws -> String
+    /// - Parameters:
+    ///   - status: the status before the command.
+    ///   - client: gets the events after `status`.
+    func confirmation(_ status: StatusDocument, _ client: CallSocketClient) throws -> String
 }
 
 extension CallControlCommand {
@@ -20,21 +22,24 @@ extension CallControlCommand {
         try Failure.reporting {
             let client = try call.connect()
             let status = try client.status()
+            try client.watch(after: status.lastEvent)
             try client.perform(try command(status))
-            Terminal.say(try confirmation(status))
+            Terminal.say(try confirmation(status, client))
         }
     }
 }
 
 extension CallSocketClient {
-    /// Returns the next event with one of these names; nil if there is none within the time limit.
-    func event(_ names: Set<EventDocument.Name>, within seconds: Double) throws(CallSocketError) -> EventDocument? {
+    /// Returns the next event for which `isWanted` returns true; nil if there is none within the time limit.
+    func event(
+        within seconds: Double, where isWanted: (EventDocument.Name, EventDocument) -> Bool
+    ) throws(CallSocketError) -> EventDocument? {
         let end = ContinuousClock.now + .seconds(seconds)
         while case let rest = (end - ContinuousClock.now) / .seconds(1), rest > 0,
             let line = try nextEvent(within: rest)
         {
             guard let event = CallJSON.decoded(EventDocument.self, from: line),
-                let name = EventDocument.Name(rawValue: event.event), names.contains(name)
+                let name = EventDocument.Name(rawValue: event.event), isWanted(name, event)
             else { continue }
             return event
         }

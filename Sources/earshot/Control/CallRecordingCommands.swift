@@ -4,10 +4,15 @@ import ArgumentParser
 import EarshotLiveCall
 import Foundation
 
-struct RecordCall: ParsableCommand {
+struct RecordCall: CallControlCommand {
     static let configuration = CommandConfiguration(
         commandName: "record", abstract: "Record the call.",
         discussion: "The format and the other options of recordings are those with which the call was started.")
+
+    static let examples = [
+        CommandExample("Record to a new folder in Music/Earshot", "earshot call record"),
+        CommandExample("Record to a folder of your own", "earshot call record ~/Takes/1"),
+    ]
 
     @Argument(
         help: "Folder for a file per participant and the mix. [default: Music/Earshot/DATE ROOM]",
@@ -20,31 +25,32 @@ struct RecordCall: ParsableCommand {
     /// The seconds in which a recording begins.
     private static let timeout = 10.0
 
-    /// The command. A relative folder is one of this terminal, not of the call's.
-    var command: LiveCallCommand { .startRecording(folder: folder.map { URL(fileURLWithPath: $0).path }) }
+    /// A relative folder is one of this terminal, not of the call's.
+    func command(_ status: StatusDocument) -> LiveCallCommand {
+        .startRecording(folder: folder.map { URL(fileURLWithPath: $0).path })
+    }
 
-    func run() throws {
-        try Failure.reporting {
-            let client = try call.connect()
-            try client.watch()
-            try client.perform(command)
-            let status = try client.status()
-            guard status.sound.state == "running" else { return Terminal.say(RecordingSentences.awaited) }
-            guard let event = try client.event([.recordingStarted, .recordingFailed], within: Self.timeout) else {
-                throw CallSocketError.noAnswer
-            }
-            if let error = event.error {
-                throw Failure(
-                    ErrorText.join(error.text, "Use another folder: earshot call record FOLDER"),
-                    status: Failure.cannotCreate)
-            }
-            Terminal.say("Recording to \(event.recording?.folder ?? ""). End it: earshot call stop-recording")
+    func confirmation(_ status: StatusDocument, _ client: CallSocketClient) throws -> String {
+        guard status.sound.state == "running" else { return RecordingSentences.awaited }
+        let event = try client.event(within: Self.timeout) { name, _ in
+            [.recordingStarted, .recordingFailed].contains(name)
         }
+        guard let event else { throw CallSocketError.noAnswer }
+        if let error = event.error {
+            let advice = "Use another folder: earshot call record FOLDER"
+            throw Failure(
+                ErrorText.join(error.text, error.code == "folder" ? advice : nil), status: Failure.cannotCreate)
+        }
+        let started = RecordingSentences.started(
+            event.recording?.folder ?? "", seenBy: status.participants.map(\.name), hasKeys: false)
+        return ErrorText.join(started, "End it: earshot call stop-recording")
     }
 }
 
-struct StopRecordingCall: ParsableCommand {
+struct StopRecordingCall: CallControlCommand {
     static let configuration = CommandConfiguration(commandName: "stop-recording", abstract: "End the recording.")
+
+    static let examples = [CommandExample("End the recording, and print its folder", "earshot call stop-recording")]
 
     @OptionGroup var call: RunningCallOptions
     @OptionGroup(title: "General") var general: GeneralOptions
@@ -52,30 +58,21 @@ struct StopRecordingCall: ParsableCommand {
     /// The seconds in which the files of a recording are completed.
     private static let timeout = 30.0
 
-    var command: LiveCallCommand { .stopRecording }
+    func command(_ status: StatusDocument) -> LiveCallCommand { .stopRecording }
 
-    func run() throws {
-        try Failure.reporting {
-            let client = try call.connect()
-            let status = try client.status()
-            try client.watch(after: status.lastEvent)
-            try client.perform(command)
-            if status.recording == nil, status.sound.state != "running" {
-                return Terminal.say(RecordingSentences.cancelled)
-            }
-            guard let recording = try client.event([.recordingEnded], within: Self.timeout)?.recording else {
-                throw CallSocketError.noAnswer
-            }
-            Terminal.say(
-                RecordingSentences.ended(
-                    recording.folder, seconds: recording.seconds ?? 0, gapSeconds: recording.gapSeconds ?? 0))
-        }
+    func confirmation(_ status: StatusDocument, _ client: CallSocketClient) throws -> String {
+        guard status.recording != nil else { return RecordingSentences.cancelled }
+        let event = try client.event(within: Self.timeout) { name, _ in name == .recordingEnded }
+        guard let event else { return "The recording's files are not complete yet. See: earshot call watch" }
+        return EventSentences.text(event)
     }
 }
 
 struct AllowRecordingInCall: CallControlCommand {
     static let configuration = CommandConfiguration(
         commandName: "allow-recording", abstract: "Let the others record your voice, or not.")
+
+    static let examples = [CommandExample("Let the others record your voice", "earshot call allow-recording yes")]
 
     enum Answer: String, ExpressibleByArgument, CaseIterable {
         case yes, no
@@ -89,7 +86,7 @@ struct AllowRecordingInCall: CallControlCommand {
 
     func command(_ status: StatusDocument) -> LiveCallCommand { .allowRecording(answer == .yes) }
 
-    func confirmation(_ status: StatusDocument) -> String {
+    func confirmation(_ status: StatusDocument, _ client: CallSocketClient) -> String {
         answer == .yes ? "Others may record your voice." : "Others may not record your voice."
     }
 }

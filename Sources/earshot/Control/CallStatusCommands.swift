@@ -4,9 +4,14 @@ import ArgumentParser
 import EarshotLiveCall
 import Foundation
 
-struct ShowCall: ParsableCommand {
+struct ShowCall: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show the call: room, participants, device and recording.")
+
+    static let examples = [
+        CommandExample("Show one of several calls", "earshot call status --pid 4711"),
+        CommandExample("Print the names of the participants", "earshot call status --json | jq .participants[].name"),
+    ]
 
     @Flag(name: .lettered("json"), help: "Print one JSON document.")
     var json = false
@@ -23,9 +28,14 @@ struct ShowCall: ParsableCommand {
     }
 }
 
-struct WatchCall: ParsableCommand {
+struct WatchCall: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Print the events of the call until it ends.")
+
+    static let examples = [
+        CommandExample("Print the events as sentences", "earshot call watch"),
+        CommandExample("Print the name of each event", "earshot call watch --json | jq .event"),
+    ]
 
     @Flag(name: .lettered("json"), help: "Print one JSON object per line.")
     var json = false

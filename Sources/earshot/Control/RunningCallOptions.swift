@@ -29,10 +29,13 @@ struct RunningCallOptions: ParsableArguments {
 
     /// Connects to the call.
     func connect() throws -> CallSocketClient {
-        let folder = CallSocketFolder()
+        guard let folder = CallSocketFolder() else {
+            throw Failure(
+                "Cannot find calls: no runtime folder of yours. Set XDG_RUNTIME_DIR, here and for the call.",
+                status: Failure.unavailable)
+        }
         // Only the wanted call is waited for.
-        let pids = pid.map { [$0] } ?? folder?.pids ?? []
-        let calls = folder.map { folder in pids.compactMap { Self.candidate($0, in: folder) } } ?? []
+        let calls = (pid.map { [$0] } ?? folder.pids).compactMap { Self.candidate($0, in: folder) }
         guard let call = calls.first else { throw Self.missing(pid, among: folder) }
         guard calls.count == 1 else {
             throw Failure(
@@ -52,11 +55,10 @@ struct RunningCallOptions: ParsableArguments {
         }
     }
 
-    private static func missing(_ pid: Int32?, among folder: CallSocketFolder?) -> Failure {
-        let start = "Start one: earshot host"
-        guard let pid else { return Failure("No call is running. \(start)", status: Failure.unavailable) }
-        let others = folder.map { folder in folder.pids.compactMap { candidate($0, in: folder)?.text } } ?? []
-        let advice = others.isEmpty ? start : "Running: \(others.joined(separator: ", "))"
+    private static func missing(_ pid: Int32?, among folder: CallSocketFolder) -> Failure {
+        guard let pid else { return Failure(CallSocketError.notRunning) }
+        let others = folder.pids.compactMap { candidate($0, in: folder)?.text }
+        let advice = others.isEmpty ? CallSocketError.start : "Running: \(others.joined(separator: ", "))"
         return Failure("No call has the process ID \(pid). \(advice)", status: Failure.unavailable)
     }
 }

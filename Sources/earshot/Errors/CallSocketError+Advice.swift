@@ -3,16 +3,18 @@
 import EarshotLiveCall
 
 extension CallSocketError: AdvisedError {
+    static let start = "Start one: earshot host"
+
     var advice: String? {
         switch self {
         case .foreignFolder(let path): "Remove it, if it is not needed: ls -ld \(path)"
         case .pathTooLong: "Set XDG_RUNTIME_DIR to a shorter path."
         case .system: "Set XDG_RUNTIME_DIR to a writable folder."
         case .noThread: "See how many threads run: ps -eLf | wc -l"
-        case .notRunning: "Start one: earshot host"
+        case .notRunning: Self.start
         case .noAnswer: "See whether it is stopped: ps -C earshot -o pid,stat,args"
         case .closed: "See whether it runs: earshot call"
-        case .notACall: "See which program listens: ss -lxp"
+        case .notACall: "See which program it is: ss -lxp"
         case .otherProtocol: "Use the same version of Earshot in both terminals."
         case .lineTooLong: "Send it as a file: earshot send FILE"
         case .refused(let refusal): Self.advice(refusal.code)
@@ -25,6 +27,7 @@ extension CallSocketError: AdvisedError {
         case "no-join-request": "List guests: earshot call"
         case "not-recording": "Begin one: earshot call record"
         case "already-recording": "End it: earshot call stop-recording"
+        case "not-host": "See who is the host: earshot call"
         case "no-voice-processing": "Start the call with --voice-processing auto."
         case "no-receiver": "Wait until a participant joins."
         case "messages-waiting": "Try again in a few seconds."
