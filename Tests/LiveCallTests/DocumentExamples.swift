@@ -163,7 +163,8 @@ enum DocumentExamples {
         case .recordingFailed:
             return [
                 .recordingFailed(.folder(path: "/x", code: 13)), .recordingFailed(.system(code: 11)),
-                .recordingFailed(.codec(.codecMissing(codec: "aac"))), .recordingFailed(.tooManyParticipants(limit: 15)),
+                .recordingFailed(.codec(.codecMissing(codec: "aac"))),
+                .recordingFailed(.tooManyParticipants(limit: 15)),
                 .recordingFailed(.file(.diskFull(path: "/tmp/take/Ann.wav"))),
             ]
         case .participantRecording: return [.participantRecording(participant())]

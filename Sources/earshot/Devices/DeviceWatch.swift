@@ -126,7 +126,6 @@ struct DeviceWatch {
         case .change(.defaultOutput(let device)): return line("●", 32, "default loudspeaker: \(taken(device))")
         }
     }
-
 }
 
 extension DeviceWatch {

@@ -204,9 +204,9 @@ final class RoomPresenter {
             Terminal.say(
                 "Effects: \(effects.names.joined(separator: ", ")), "
                     + String(format: "delay %.1f ms", effects.latency * 1e3))
-        case .device(let change, let device):
-            Terminal.say(change.text)
-            guard case .routeChanged(let change) = change, let card else { return }
+        case .device(let sessionEvent, let device):
+            Terminal.say(sessionEvent.text)
+            guard case .routeChanged(let change) = sessionEvent, let card else { return }
             Terminal.say(CallReport.Device(device, card.asked).summary(change.current))
         case .microphone(let finding):
             // A simulated microphone is silent when its file has ended.
