@@ -49,6 +49,27 @@ import Testing
         #expect(missing == [])
     }
 
+    /// Returns the names of all fields of a JSON value.
+    private static func fields(_ value: Any) -> Set<String> {
+        switch value {
+        case let object as [String: Any]: object.values.reduce(into: Set(object.keys)) { $0.formUnion(fields($1)) }
+        case let list as [Any]: list.reduce(into: []) { $0.formUnion(fields($1)) }
+        default: []
+        }
+    }
+
+    @Test func `every field of an event is on the page of the protocol`() throws {
+        let page = try document("call-events.md")
+        var names: Set<String> = []
+        for kind in try EventDocument.Name.allCases.flatMap({ try DocumentExamples.events($0) }) {
+            let event = LiveCallEvent(number: 1, time: HostTime(nanoseconds: 5), kind: kind)
+            let line = CallJSON.line(EventDocument(event))
+            names.formUnion(Self.fields(try JSONSerialization.jsonObject(with: Data(line))))
+        }
+        let missing = names.filter { !page.contains("`\($0)`") && !page.contains("\"\($0)\"") }
+        #expect(missing.sorted() == [] && names.count > 60)
+    }
+
     @Test func `every refusal of a command has a code that is on the page of the protocol`() throws {
         let page = try document("call-events.md")
         let refusals: [CommandRefusal] = [
