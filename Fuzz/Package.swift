@@ -16,6 +16,7 @@ let package = Package(
                 .product(name: "EarshotMediaTransport", package: "Earshot"),
                 .product(name: "EarshotRooms", package: "Earshot"),
             ]),
+        .target(name: "CallSocketParsing"),
         .target(name: "HTTPParsing"),
         .target(name: "PacketRules"),
         .target(name: "TransferParsing"),
@@ -24,7 +25,8 @@ let package = Package(
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "Announcements", "HTTPParsing", "PacketRules", "TLS", "EarshotTOMLReader", "TransferParsing",
+                "Announcements", "CallSocketParsing", "HTTPParsing", "PacketRules", "TLS", "EarshotTOMLReader",
+                "TransferParsing",
                 .product(name: "EarshotAudioContainers", package: "Earshot"),
                 .product(name: "EarshotAudioFiles", package: "Earshot"),
                 .product(name: "EarshotAudioCodecs", package: "Earshot"),

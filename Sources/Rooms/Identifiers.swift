@@ -224,4 +224,7 @@ package struct CallID: Hashable, Sendable {
 public struct JoinRequestID: Hashable, Sendable {
     /// The question's number; later questions have greater numbers.
     public let number: UInt64
+
+    /// Creates an id with a number.
+    package init(number: UInt64) { self.number = number }
 }

@@ -17,7 +17,13 @@ struct EarshotCommand: ParsableCommand {
 
     /// The commands in the groups of the program's help.
     static let commandGroups: [(title: String, commands: [any ExampledCommand.Type])] = [
-        ("Rooms", [HostCommand.self, JoinCommand.self, ChatCommand.self, SendCommand.self, PeersCommand.self]),
+        (
+            "Rooms",
+            [
+                HostCommand.self, JoinCommand.self, CallCommand.self, ChatCommand.self, SendCommand.self,
+                PeersCommand.self,
+            ]
+        ),
         ("Audio files", [RecordCommand.self, PlayCommand.self, ConvertCommand.self, InfoCommand.self]),
         (
             "Devices and effects",
@@ -84,10 +90,16 @@ struct EarshotCommand: ParsableCommand {
         let groups = commandGroups.map { group in
             (title: group.title, commands: group.commands.compactMap { $0.configuration.commandName })
         }
-        let named = commandGroups.flatMap(\.commands).first { $0.configuration.commandName == path.first }
         return HelpPage(
             path: ["earshot"] + path, command: path.reduce(program) { $0.subcommand($1) ?? $0 },
-            examples: path.isEmpty ? examples : path.count == 1 ? named?.examples ?? [] : [],
-            groups: path.isEmpty ? groups : [])
+            examples: examples(at: path), groups: path.isEmpty ? groups : [])
+    }
+
+    /// Returns the examples of the command at a path.
+    private static func examples(at path: [String]) -> [CommandExample] {
+        guard !path.isEmpty else { return examples }
+        var command: (any ParsableCommand.Type)? = Self.self
+        for name in path { command = command?.configuration.subcommands.first { $0.configuration.commandName == name } }
+        return (command as? any ExampledCommand.Type)?.examples ?? []
     }
 }

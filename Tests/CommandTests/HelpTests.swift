@@ -11,7 +11,9 @@ import Testing
 
     /// The paths of all pages of help.
     static let pages: [[String]] =
-        [[]] + commands.map { [$0] } + [["peers", "forget"], ["config", "set"], ["config", "unset"]]
+        [[]] + commands.map { [$0] }
+        + [["peers", "forget"], ["config", "set"], ["config", "unset"]]
+        + CallCommand.configuration.subcommands.compactMap { $0.configuration.commandName }.map { ["call", $0] }
 
     @Test(arguments: pages) func `every command has a full and a short help page`(path: [String]) throws {
         let full = try Earshot.start(path + ["--help"])
@@ -59,7 +61,7 @@ import Testing
     }
 
     /// Returns the words of a command line up to a pipe or a redirection.
-    private static func words(_ line: String) -> [String] {
+    static func words(_ line: String) -> [String] {
         let command = line.prefix { $0 != "|" && $0 != ">" }
         var words: [String] = []
         for (index, part) in command.split(separator: "'", omittingEmptySubsequences: false).enumerated() {

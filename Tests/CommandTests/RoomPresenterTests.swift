@@ -13,7 +13,7 @@ import Testing
         ("a\r\n\n\nb\u{2028}c\u{85}d\r", "Bob: a\nBob: b\nBob: c\nBob: d"),
         ("\n\n", "Bob: "), ("", "Bob: "),
     ]) func `no line of a message can be mistaken for another participant's`(text: String, shown: String) {
-        #expect(RoomPresenter.lines(text, of: "Bob") == shown)
+        #expect(EventSentences.lines(text, of: "Bob") == shown)
     }
 
     @Test func `a number selects one of two requesting guests with the same name`() {

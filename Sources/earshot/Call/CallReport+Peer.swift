@@ -53,14 +53,3 @@ extension CallReport.Peer {
                 driftPPM: playout.driftPPM), forecast: LinkForecast(statistics.forecast))
     }
 }
-
-extension CallConfiguration {
-    /// The codec as text: `opus 48 kHz mono, 10 ms a packet`.
-    var summary: String {
-        let kilohertz = streamRate / 1000
-        let rate = kilohertz == kilohertz.rounded() ? String(Int(kilohertz)) : String(kilohertz)
-        let packet = Double(framesPerPacket) / streamRate * 1e3
-        let length = (packet * 10).rounded() / 10
-        return "\(codec) \(rate) kHz \(channelCount == 1 ? "mono" : "stereo"), \(length) ms a packet"
-    }
-}

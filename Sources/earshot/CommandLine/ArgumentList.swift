@@ -7,7 +7,12 @@ struct ArgumentList {
     private(set) var arguments: [String]
 
     /// - Parameter raw: the arguments after the program's name.
-    init(_ raw: [String]) { arguments = Self.joiningNegativeNumbers(raw) }
+    init(_ raw: [String]) {
+        arguments = Self.joiningNegativeNumbers(raw)
+        // A negative volume is an argument, which ArgumentParser would take for an option.
+        guard raw.starts(with: ["call", "volume"]) else { return }
+        arguments = arguments.map { Self.negativeNumber($0).map { "\u{2212}" + $0.dropFirst() } ?? $0 }
+    }
 
     /// Writes `--gain -6` as `--gain=-6`, since no option is a number. A minus sign U+2212, as in text copied from a web page,
     /// becomes an ASCII minus.

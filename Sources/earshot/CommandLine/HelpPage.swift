@@ -16,7 +16,8 @@ struct HelpPage {
         "name", "accept", "pin", "device", "microphone", "speaker", "dial", "codec", "duration", "receive", "timeout",
         "output", "to", "bitrate", "normalize", "overwrite", "record", "effect", "json", "list", "room", "input",
         "graph",
-        "mic", "reference", "picture", "measure", "watch", "shuffle", "loop", "volume", "profile", "host", "help",
+        "mic", "reference", "picture", "measure", "watch", "shuffle", "loop", "volume", "profile", "host", "pid",
+        "help",
     ]
 
     /// - Parameters:

@@ -105,7 +105,7 @@ struct DeviceWatch {
 
     private func line(_ news: News, _ backend: AudioBackend) -> String {
         func line(_ sign: String, _ colour: Int, _ words: String) -> String {
-            let time = Date().formatted(.verbatim(Self.clock, timeZone: .current, calendar: .current))
+            let time = ClockTime.text(Date())
             let mark = hasColour ? "\u{1B}[\(colour)m\(sign)\u{1B}[0m" : sign
             let system = systems.count > 1 ? "\(backend)  " : ""
             return "\(time)  \(system)\(mark) \(words)\n"
@@ -126,9 +126,6 @@ struct DeviceWatch {
         case .change(.defaultOutput(let device)): return line("●", 32, "default loudspeaker: \(taken(device))")
         }
     }
-
-    private static let clock: Date.FormatString =
-        "\(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased)):\(minute: .twoDigits):\(second: .twoDigits)"
 }
 
 extension DeviceWatch {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EarshotAudioFiles
 import EarshotLiveCall
-import Foundation
 
 extension CallRecordingError {
     /// The sentences for the user: what happened, then what to do.
-    var text: String {
+    var text: String { ErrorText.join(ErrorDocument(self).text, advice) }
+
+    private var advice: String? {
         switch self {
-        case .folder(let path, let code):
-            let reason = String(cString: strerror(code))
-            return ErrorText.join("Cannot record to \(path): \(reason)", "Restart with another folder: --record FOLDER")
-        case .file(let error):
-            return ErrorText.join("Cannot go on recording \(ErrorText.text(error))", "The call goes on.")
-        case .system(let code):
-            return ErrorText.join("Cannot record: \(String(cString: strerror(code)))", "To try again, press r.")
-        case .codec(let error): return ErrorText.join("Cannot record: \(ErrorText.text(error))", "The call goes on.")
-        case .tooManyParticipants(let limit):
-            return "The recording has \(limit) participants, the most it can have. Later ones are not recorded."
+        case .folder: "Restart with another folder: --record FOLDER"
+        case .file(let error): Self.goingOn(error.advice)
+        case .system: "To try again, press r."
+        case .codec(let error): Self.goingOn(error.advice)
+        case .tooManyParticipants: nil
         }
+    }
+
+    /// Returns the advice of another error, and that the call goes on.
+    private static func goingOn(_ advice: String?) -> String {
+        (advice.map { "\($0) " } ?? "") + "The call goes on."
     }
 }

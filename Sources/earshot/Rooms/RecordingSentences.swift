@@ -17,8 +17,10 @@ enum RecordingSentences {
             case 1: "\(list(names)) sees that you record."
             default: "\(list(names)) see that you record."
             }
-        return "Recording to \(folder). \(viewers)\(hasKeys ? " Press r to stop." : "")"
+        return "\(started(folder)) \(viewers)\(hasKeys ? " Press r to stop." : "")"
     }
+
+    static func started(_ folder: String) -> String { "Recording to \(folder)." }
 
     /// Returns sentences about the participants whose voices are silent in the recording.
     static func silent(undecided: [String], declined: [String]) -> [String] {
@@ -40,14 +42,19 @@ enum RecordingSentences {
     static let cancelled = "Recording cancelled."
 
     static func allowed(_ name: String) -> String { "\(name) allows recording." }
+    static func declined(_ name: String) -> String { "\(name) does not allow recording." }
 
     static func ended(_ result: CallRecordingResult) -> String {
-        guard result.seconds > 0 else { return "Nothing recorded: the call had no sound." }
-        let ended = "Recorded \(FileFormatting.clock(result.seconds)) to \(result.folder)"
-        guard result.gapSeconds >= 0.05 else { return ended }
+        ended(result.folder, seconds: result.seconds, gapSeconds: result.gapSeconds)
+    }
+
+    static func ended(_ folder: String, seconds: Double, gapSeconds: Double) -> String {
+        guard seconds > 0 else { return "Nothing recorded: the call had no sound." }
+        let ended = "Recorded \(FileFormatting.clock(seconds)) to \(folder)"
+        guard gapSeconds >= 0.05 else { return ended }
         return ended
             + String(
-                format: "\nSilent parts: %.1f s, all voices together. recording.json lists them.", result.gapSeconds)
+                format: "\nSilent parts: %.1f s, all voices together. recording.json lists them.", gapSeconds)
     }
 
     // MARK: Another participant records
@@ -59,7 +66,7 @@ enum RecordingSentences {
     ///   - command: the command that runs, which has the option: `host` or `join`.
     static func began(_ name: String, isAllowed: Bool?, isAsked: Bool, command: String) -> String {
         switch isAllowed {
-        case nil: return "\(name) is recording the call."
+        case nil: return began(name)
         case true?: return "\(name) is recording the call, including your voice."
         case false?:
             let hint = isAsked ? "" : " To allow it, \(command) with --allow-recording yes."
@@ -67,6 +74,7 @@ enum RecordingSentences {
         }
     }
 
+    static func began(_ name: String) -> String { "\(name) is recording the call." }
     static func stopped(_ name: String) -> String { "\(name) stopped recording." }
 
     /// Returns the question whether everyone in the room may record the local voice.
@@ -74,9 +82,12 @@ enum RecordingSentences {
     ///   - names: the names of the participants who record.
     ///   - hasJoinRequests: true if `y` and `n` answer join requests first.
     static func question(_ names: [String], hasJoinRequests: Bool) -> String {
-        "\(list(names)) \(names.count == 1 ? "wants" : "want") to record. "
-            + "Let everyone here record your voice? y yes, n no"
-            + (hasJoinRequests ? " (answer the join requests first)" : "")
+        "\(request(names)) y yes, n no\(hasJoinRequests ? " (answer the join requests first)" : "")"
+    }
+
+    /// Returns the question without its keys.
+    static func request(_ names: [String]) -> String {
+        "\(list(names)) \(names.count == 1 ? "wants" : "want") to record. Let everyone here record your voice?"
     }
 
     static func answered(isAllowed: Bool) -> String {

@@ -38,11 +38,17 @@ enum RoomIntroduction {
 
     /// Returns the text about who is admitted.
     static func admission(_ policy: AdmissionPolicy, hasPIN: Bool = false) -> String {
+        let rule = admissionRule(policy, hasPIN: hasPIN)
+        guard policy == .known else { return rule }
+        // Without a terminal nobody can be asked.
+        return "\(rule). To admit others: --accept \(Terminal.isInteractive ? "ask" : "all")"
+    }
+
+    /// Returns the text about who is admitted, without advice.
+    static func admissionRule(_ policy: AdmissionPolicy, hasPIN: Bool = false) -> String {
         switch policy {
         case .all: "Admission: all guests\(hasPIN ? " with the PIN" : ""), except blocked ones and changed keys"
-        case .known:
-            // Without a terminal nobody can be asked.
-            "Admission: known guests only. To admit others: --accept \(Terminal.isInteractive ? "ask" : "all")"
+        case .known: "Admission: known guests only"
         case .ask: "Admission: you confirm each guest"
         }
     }

@@ -34,6 +34,8 @@ final class RoomPresenter {
     /// The last completed recording of the local participant; nil before.
     private(set) var recording: CallRecordingResult?
     private var recordingNotices = RecordingNotices()
+    /// The user's answer about recordings that was printed; nil before.
+    private var printedConsent: Bool?
     /// The verbs for the departure of participants whom the local user removed or blocked.
     private var dismissalVerbs: [MemberID: String] = [:]
 
@@ -56,8 +58,9 @@ final class RoomPresenter {
                 Terminal.warn("Skipped \(event.number - lastEventNumber - 1) events.")
             }
             lastEventNumber = event.number
-            present(event.kind)
+            present(event)
         }
+        presentConsent()
     }
 
     /// Opens a room and waits until it is open. Prints nothing.
@@ -72,12 +75,11 @@ final class RoomPresenter {
     }
 
     /// Handles a command that the user gave by a key. The text about the departure of a removed or blocked participant will say
-    /// so. An answer about recordings is confirmed, and so is a volume.
+    /// so. A volume is confirmed.
     func note(_ command: LiveCallCommand) {
         switch command {
         case .remove(let id): dismissalVerbs[id] = "Removed"
         case .block(let id): dismissalVerbs[id] = "Blocked"
-        case .allowRecording(let isAllowed): Terminal.say(RecordingSentences.answered(isAllowed: isAllowed))
         case .startRecording where snapshot.waitsForOthersToRecord: Terminal.say(RecordingSentences.awaited)
         case .stopRecording where snapshot.recording == nil: Terminal.say(RecordingSentences.cancelled)
         case .setHeard(_, let id):
@@ -95,9 +97,13 @@ final class RoomPresenter {
         if let participant = snapshot[id] { Terminal.say(VolumeSentences.volume(of: participant)) }
     }
 
-    private func departure(of participant: Participant, isLost: Bool) -> String {
-        if let verb = dismissalVerbs.removeValue(forKey: participant.id) { return "\(verb) \(participant.name)." }
-        return isLost ? "\(participant.name) did not return." : "\(participant.name) left."
+    private func text(_ event: LiveCallEvent) -> String { EventSentences.text(EventDocument(event)) }
+    private func say(_ event: LiveCallEvent) { Terminal.say(text(event)) }
+    private func warn(_ event: LiveCallEvent) { Terminal.warn(text(event)) }
+
+    /// Prints an event as a warning, with the error's advice.
+    private func warn(_ event: LiveCallEvent, _ error: any Error) {
+        Terminal.warn(ErrorText.join(text(event), (error as? any AdvisedError)?.advice))
     }
 
     private var snapshot: LiveCallSnapshot { call.snapshot }
@@ -105,21 +111,20 @@ final class RoomPresenter {
     /// The command with which others join.
     private var command: String { hasSound ? "join" : "chat" }
 
-    private func present(_ event: LiveCallEvent.Kind) {
-        switch event {
-        case .roomFound(let info):
-            Terminal.say("Found '\(info.name)'. Asking its host \(info.hostName) to admit you.")
-        case .hostSlow: Terminal.say("Waiting for the host to answer. Ctrl-C cancels.")
+    private func present(_ event: LiveCallEvent) {
+        switch event.kind {
+        case .roomFound, .askedAgain: say(event)
+        case .hostSlow: Terminal.say("\(text(event)) Ctrl-C cancels.")
         case .pinRequested, .roomOpened, .ended: break
-        case .askedAgain(let participant):
-            Terminal.say("\(participant.name) is the host now and does not know you. Asking again.")
         case .roomJoined: presentRoom()
         case .participantJoined, .participantLeft, .participantRenamed, .participantMuted, .participantAway,
             .hostChanged, .becameHost, .hostLost, .hostFound, .roomSplit, .descriptionForged:
             presentRoomEvent(event)
         case .discovery(let state): present(state)
         case .storeFailed(let error): Terminal.warn(error)
-        case .joinRequested(let request): present(request)
+        case .joinRequested:
+            Terminal.notice(text(event))
+            presentAnswers()
         case .joinRequestWithdrawn(let request, let error):
             if let words = error.hostSentence(about: request.guest.name.text) { Terminal.say(words) }
         case .guestRefused(let name, let error):
@@ -155,44 +160,26 @@ final class RoomPresenter {
         Terminal.say(words)
     }
 
-    private func presentRoomEvent(_ event: LiveCallEvent.Kind) {
-        switch event {
+    private func presentRoomEvent(_ event: LiveCallEvent) {
+        switch event.kind {
         case .participantJoined(let participant):
-            Terminal.say("\(participant.name) joined.")
+            say(event)
             presentVolume(of: participant)
             present(recordingNotices.noteArrival(of: participant))
-        case .participantLeft(let participant, let isLost):
-            Terminal.say(departure(of: participant, isLost: isLost))
-        case .participantRenamed(let participant, let old): Terminal.say("\(old) is now called \(participant.name).")
-        case .participantMuted(let participant):
-            Terminal.say(
-                "\(participant.name) is \(participant.isMuted ? "muted" : "no longer muted").")
-        case .participantAway(let participant):
-            if participant.isAway {
-                Terminal.warn("Lost contact with \(participant.name). Waiting up to 60 s.")
-            } else {
-                Terminal.say("\(participant.name) is back.")
-            }
-        case .hostChanged(let participant): Terminal.say("\(participant.name) is the host now.")
-        case .becameHost: presentOwnHosting()
-        case .hostLost: Terminal.warn("Lost the host. Reconnecting.")
-        case .hostFound: Terminal.say("Reconnected to the host.")
-        case .roomSplit(let info):
-            Terminal.warn(
-                "The room has split: \(info.hostName) hosts another part. To change, leave and join it by its host's address."
-            )
-        case .descriptionForged(let participant):
-            Terminal.warn(
-                "Ignored a description of \(participant.name) that \(participant.name) did not sign. Somebody may be intercepting."
-            )
-        default: break
+        case .participantLeft(let participant, _):
+            guard let verb = dismissalVerbs.removeValue(forKey: participant.id) else { return say(event) }
+            Terminal.say("\(verb) \(participant.name).")
+        case .participantAway(let participant) where participant.isAway: warn(event)
+        case .becameHost: presentOwnHosting(event)
+        case .hostLost, .roomSplit, .descriptionForged: warn(event)
+        default: say(event)
         }
     }
 
-    private func presentOwnHosting() {
+    private func presentOwnHosting(_ event: LiveCallEvent) {
         guard staysAlone || !snapshot.participants.isEmpty else { return }
         let ways = RoomIntroduction.joinInstructions(call).joined(separator: " or ")
-        Terminal.say("You are the host now.\(ways.isEmpty ? "" : " Others join with: earshot \(command) \(ways)")")
+        Terminal.say(text(event) + (ways.isEmpty ? "" : " Others join with: earshot \(command) \(ways)"))
         Terminal.say(RoomIntroduction.admission(snapshot.admission))
         if answers == .keys { Terminal.say(RoomKeyBindings.hint(isHost: true)) }
     }
@@ -209,12 +196,8 @@ final class RoomPresenter {
         }
     }
 
-    private func present(_ request: JoinRequest) {
-        let guest = request.guest
-        let key = guest.key.map { "key \($0)" } ?? "a browser"
-        let standing = guest.isKnown ? "known" : guest.key == nil ? "cannot prove who it is" : "not known"
-        let purpose = guest.purpose.map { ": \"\($0)\"" } ?? ""
-        Terminal.notice("\(guest.name) (\(key), \(standing), \(guest.address)) asks to join\(purpose)")
+    /// Prints the ways in which the user answers the guests who ask to join.
+    private func presentAnswers() {
         let requests = snapshot.joinRequests
         switch answers {
         case .keys:
@@ -233,8 +216,8 @@ final class RoomPresenter {
 
     // MARK: Sound
 
-    private func presentSound(_ event: LiveCallEvent.Kind) {
-        switch event {
+    private func presentSound(_ event: LiveCallEvent) {
+        switch event.kind {
         case .soundStarted(let device, let effects):
             guard let card else { return }
             Terminal.say(CallReport.Device(device, card.asked).summary(device.route))
@@ -242,40 +225,32 @@ final class RoomPresenter {
             Terminal.say(
                 "Effects: \(effects.names.joined(separator: ", ")), "
                     + String(format: "delay %.1f ms", effects.latency * 1e3))
-        case .device(let event, let device):
-            Terminal.say(event.text)
-            guard case .routeChanged(let change) = event, let card else { return }
+        case .device(let sessionEvent, let device):
+            Terminal.say(sessionEvent.text)
+            guard case .routeChanged(let change) = sessionEvent, let card else { return }
             Terminal.say(CallReport.Device(device, card.asked).summary(change.current))
         case .microphone(let finding):
             // A simulated microphone is silent when its file has ended.
-            if let card, card.asked.device != .simulated, let advice = finding.advice { Terminal.warn(advice) }
-        case .voiceProcessing(.chosen(let choice, let latency)):
+            if let card, card.asked.device != .simulated, finding != .fine { warn(event) }
+        case .voiceProcessing(.chosen(let choice, _)):
             // In the mode `auto`, with headphones or an unknown device, voice processing is off as expected: nothing is printed.
             guard choice.isOn || hadVoiceProcessing || snapshot.voiceProcessingMode != .auto else { return }
             hadVoiceProcessing = choice.isOn
-            let cost = choice.isOn ? String(format: ", delay %.1f ms", latency * 1e3) : ""
-            Terminal.say("Voice processing: \(choice.isOn ? "on" : "off") (\(choice.reason))\(cost)")
+            say(event)
         case .voiceProcessing(.failed(let error)): Terminal.warn(error)
-        case .muted(let isMuted): Terminal.say(isMuted ? "Muted. Press m to unmute." : "Unmuted.")
+        case .muted(let isMuted): Terminal.say(text(event) + (isMuted ? " Press m to unmute." : ""))
         default: break
         }
     }
 
-    private func presentMedia(_ event: LiveCallEvent.Kind) {
-        switch event {
-        case .callBegan(let participant, let format):
-            if card != nil { Terminal.say("In a call with \(participant.name): \(format.summary)") }
-        case .transportFailed(let participant, let error):
-            Terminal.warn("No sound to or from \(participant.name): \(ErrorText.text(error))")
-        case .negotiationFailed(let participant, let error):
-            Terminal.warn("No sound to or from \(participant.name): \(ErrorText.text(error))")
-        case .linkRate(let participant, let rate):
+    private func presentMedia(_ event: LiveCallEvent) {
+        switch event.kind {
+        case .callBegan: if card != nil { say(event) }
+        case .transportFailed(_, let error): warn(event, error)
+        case .negotiationFailed(_, let error): warn(event, error)
+        case .linkRate(_, let rate):
             guard card != nil else { return }
-            if let summary = rate?.summary {
-                Terminal.warn("\(participant.name): \(summary)")
-            } else {
-                Terminal.say("The link to \(participant.name) carries the full bit rate again.")
-            }
+            if rate == nil { say(event) } else { warn(event) }
         case .mediaMissing(let participant, let remotePort):
             // Reading the firewall's rules may take a second, so it happens on its own thread.
             let (name, port) = (participant.name.text, call.port)
@@ -289,8 +264,8 @@ final class RoomPresenter {
 
     // MARK: Recordings
 
-    private func presentRecording(_ event: LiveCallEvent.Kind) {
-        switch event {
+    private func presentRecording(_ event: LiveCallEvent) {
+        switch event.kind {
         case .recordingStarted(let folder):
             let others = snapshot.participants
             Terminal.say(
@@ -299,7 +274,7 @@ final class RoomPresenter {
         case .recordingEnded(let result):
             recording = result
             recordingNotices.end()
-            Terminal.say(RecordingSentences.ended(result))
+            say(event)
         case .recordingFailed(let error): Terminal.warn(error.text)
         case .participantRecording(let participant):
             let name = participant.name.text
@@ -326,6 +301,14 @@ final class RoomPresenter {
         for sentence in sentences { Terminal.say(sentence) }
     }
 
+    /// Prints the user's answer about recordings, which a key or another terminal gave.
+    private func presentConsent() {
+        guard card != nil, isAskedAboutRecordings, let isAllowed = snapshot.allowsRecording, isAllowed != printedConsent
+        else { return }
+        printedConsent = isAllowed
+        Terminal.say(RecordingSentences.answered(isAllowed: isAllowed))
+    }
+
     private var isAskedAboutRecordings: Bool { call.configuration.recordingConsent == .ask }
 
     /// True if others may record the local voice; nil before the user's answer, or without a voice.
@@ -336,48 +319,24 @@ final class RoomPresenter {
 
     // MARK: Messages and files
 
-    private func presentTransfer(_ event: LiveCallEvent.Kind) {
-        switch event {
-        case .messageReceived(let message): present(message)
-        case .messagesLost(let name, let count, let reason):
-            Terminal.warn("\(name) did not receive \(count == 1 ? "a message" : "\(count) messages"): \(reason)")
-        case .streamRefused(let name, let stream):
-            Terminal.say("Refused the stream '\(stream)' of \(Self.text(name)).")
-        case .transfer(let transfer): present(transfer)
+    private func presentTransfer(_ event: LiveCallEvent) {
+        switch event.kind {
+        case .messageReceived(let message):
+            guard printsMessages, message.text != nil else { return say(event) }
+            try? Terminal.output(TerminalText.sanitizedLines(text(event)) + "\n")
+        case .messagesLost: warn(event)
+        case .streamRefused: say(event)
+        case .transfer(let transfer): present(transfer.state, event)
         default: break
         }
     }
 
-    private static func text(_ name: PeerName?) -> String { name?.text ?? "a former participant" }
-
-    private func present(_ message: ChatMessage) {
-        let name = Self.text(message.senderName)
-        guard let text = message.text else {
-            return Terminal.say("Received \(FileFormatting.size(message.byteCount)) from \(name) that are not text.")
-        }
-        let lines = Self.lines(text, of: name)
-        guard printsMessages else { return Terminal.say(lines) }
-        try? Terminal.output(TerminalText.sanitizedLines(lines) + "\n")
-    }
-
-    /// Returns a message with the sender's name before each line, so that no line can pass for another sender's message.
-    static func lines(_ text: String, of name: String) -> String {
-        let lines = text.split(omittingEmptySubsequences: true, whereSeparator: \.isNewline)
-        return lines.isEmpty ? "\(name): " : lines.map { "\(name): \($0)" }.joined(separator: "\n")
-    }
-
-    private func present(_ transfer: FileTransfer) {
-        let what = "'\(transfer.name)' (\(FileFormatting.size(Int(transfer.byteCount))))"
-        let name = Self.text(transfer.sender)
-        switch transfer.state {
-        case .declined: Terminal.say("Declined \(what) from \(name). To receive files: --receive FOLDER")
-        case .receiving: Terminal.say("Receiving \(what) from \(name).")
-        case .received(let path): Terminal.say("Received \(path) from \(name).")
+    private func present(_ transfer: FileTransfer.State, _ event: LiveCallEvent) {
+        switch transfer {
+        case .declined: Terminal.say("\(text(event)) To receive files: --receive FOLDER")
+        case .receiving, .received, .sent: say(event)
         case .sending: break
-        case .sent: Terminal.say("Sent \(transfer.name).")
-        case .failed(let reason):
-            let text = ErrorText.text(reason)
-            Terminal.warn(transfer.sender == nil ? text : "Cannot receive \(what) from \(name): \(text)")
+        case .failed(let reason): warn(event, reason)
         case .undelivered(let participants):
             for participant in participants {
                 Terminal.warn("\(participant.name): \(ErrorText.text(participant.reason))")

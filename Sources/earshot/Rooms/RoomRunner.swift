@@ -41,11 +41,13 @@ final class RoomRunner {
             let command = LiveCallCommand.startRecording(folder: options.recording.folder)
             if (try? call.perform(command)) != nil { presenter.note(command) }
         }
+        let socket = CallSocketServer.open(for: call)
         let ending = watch()
         Terminal.live("")
         // The description precedes close(), because a stopped device has no real-time priority and no latency.
         let device = card.description
         waiting { [call] in await call.close() }
+        socket?.close()
         presenter.present()
         if call.snapshot.isSoundFailed { try ending.throwUnlessSuccessful() }
         let report = report(ending, call.snapshot.device ?? device)

@@ -43,18 +43,7 @@ struct SendCommand: ExampledCommand {
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
-            for path in files {
-                var status = stat()
-                guard stat(path, &status) == 0 else {
-                    throw Failure(
-                        errno == ENOENT
-                            ? "\(path): no such file. Check the name." : "\(path): \(String(cString: strerror(errno)))",
-                        status: Failure.noInput)
-                }
-                guard status.st_mode & S_IFMT != S_IFDIR else {
-                    throw Failure("\(path) is a folder. Name the files in it.", status: Failure.noInput)
-                }
-            }
+            for path in files { try Self.checkFile(path) }
             var configuration = LiveCall.Configuration()
             (configuration.admission, configuration.staysAlone) = (.known, true)
             let presenter = try entrance.enter(room, own, configuration, answers: .none, isChat: false)
@@ -69,6 +58,20 @@ struct SendCommand: ExampledCommand {
             if report.files.contains(where: { $0.members.contains { $0.error != nil } }) {
                 throw ExitCodes.failed(Failure("Not everything was sent.", status: Failure.lost))
             }
+        }
+    }
+
+    /// - Throws: a ``Failure`` unless the path is one of a file.
+    static func checkFile(_ path: String) throws(Failure) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw Failure(
+                errno == ENOENT
+                    ? "\(path): no such file. Check the name." : "\(path): \(String(cString: strerror(errno)))",
+                status: Failure.noInput)
+        }
+        guard status.st_mode & S_IFMT != S_IFDIR else {
+            throw Failure("\(path) is a folder. Name the files in it.", status: Failure.noInput)
         }
     }
 

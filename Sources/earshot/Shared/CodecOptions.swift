@@ -42,12 +42,7 @@ struct CodecOptions: ParsableArguments {
         help: ArgumentHelp(
             "Jitter-buffer limit: sing (15 ms), talk (80 ms), listen (500 ms), or 0 (shortest) to 1 (safest). [default: talk]",
             valueName: "dial"),
-        transform: { argument in
-            guard let dial = LatencyProfile(argument: argument) else {
-                throw ValidationError("use sing, talk, listen or a number from 0 to 1")
-            }
-            return dial
-        })
+        transform: DialArgument.profile)
     var dial = LatencyProfile.talk
 
     @Flag(

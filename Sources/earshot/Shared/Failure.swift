@@ -54,6 +54,7 @@ struct Failure: Error {
         case let ending as LiveCallEnding: self.init(ending)
         case let ending as RoomEnding: self.init(ending, Self.status(of: ending))
         case let error as ResolutionError: self.init(error, Self.noHost)
+        case let error as CallSocketError: self.init(error, error.exitStatus)
         case NearbyError.store(let error): self.init(error)
         case let error as NearbyStoreError: self.init(error, Self.status(of: error))
         default: self.init(error, Self.unavailable)

@@ -1,0 +1,1 @@
+../../../Sources/LiveCall/Document/CommandDocument.swift

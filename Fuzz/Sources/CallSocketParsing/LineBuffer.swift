@@ -1,0 +1,1 @@
+../../../Sources/LiveCall/Socket/LineBuffer.swift

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotCall
+import EarshotPlayout
+import EarshotRooms
+
+/// The reason that a document is not a command.
+package enum CommandDocumentError: Error, Equatable, Sendable {
+    case unknownCommand(String)
+    /// The command needs this field.
+    case missing(field: String)
+    /// The value of this field is not allowed.
+    case invalid(field: String)
+}
+
+extension ErrorDocument {
+    init(_ error: CommandDocumentError) {
+        switch error {
+        case .unknownCommand(let name):
+            let start = String(String.UnicodeScalarView(name.unicodeScalars.prefix(40)))
+            self.init(code: "unknown-command", text: "Unknown command '\(start)'")
+        case .missing(let field): self.init(code: "missing-field", text: "The command needs the field '\(field)'")
+        case .invalid(let field): self.init(code: "invalid-field", text: "The field '\(field)' has a wrong value")
+        }
+    }
+}
+
+extension CommandDocument {
+    /// Creates the document of a command; nil for a command that enters a room. Those are for the call's own terminal, so that
+    /// no document has a PIN.
+    package init?(_ command: LiveCallCommand) {
+        self.init(command: command.kind.rawValue)
+        switch command {
+        case .host, .join, .providePIN: return nil
+        case .admit(let id), .decline(let id), .blockRequest(let id): request = id.number
+        case .remove(let id), .block(let id): participant = UInt64(id.number)
+        case .setAdmission(let policy): admission = policy.rawValue
+        case .setMuted(let isMuted): self.isMuted = isMuted
+        case .rename(let name): self.name = name.text
+        case .setVolume(let volume, let id):
+            self.volume = volume
+            participant = UInt64(id.number)
+        case .setOutputVolume(let volume): self.volume = volume
+        case .setLatencyProfile(let profile): dial = profile.description
+        case .setVoiceProcessing(let mode): self.mode = mode.rawValue
+        case .startRecording(let folder): self.folder = folder
+        case .allowRecording(let isAllowed): self.isAllowed = isAllowed
+        case .say(let text): self.text = text
+        case .sendFile(let path): self.path = path
+        case .stopRecording, .leave, .endRoom: break
+        }
+    }
+
+    /// Returns the command, with checked arguments.
+    package func liveCallCommand() throws(CommandDocumentError) -> LiveCallCommand {
+        guard let kind = LiveCallCommand.Kind(rawValue: command) else { throw .unknownCommand(command) }
+        switch kind {
+        case .host, .join, .providePIN: throw .unknownCommand(command)
+        case .admit: return .admit(try joinRequest())
+        case .decline: return .decline(try joinRequest())
+        case .blockRequest: return .blockRequest(try joinRequest())
+        case .remove: return .remove(try member())
+        case .block: return .block(try member())
+        case .setAdmission:
+            return .setAdmission(try requiredValue(admission, "admission") { AdmissionPolicy(rawValue: $0) })
+        case .setMuted: return .setMuted(try requiredValue(isMuted, "isMuted") { $0 })
+        case .rename: return .rename(try requiredValue(name, "name") { try? PeerName($0) })
+        case .setVolume: return .setVolume(try gain(), of: try member())
+        case .setOutputVolume: return .setOutputVolume(try gain())
+        case .setLatencyProfile: return .setLatencyProfile(try requiredValue(dial, "dial") { LatencyProfile($0) })
+        case .setVoiceProcessing:
+            return .setVoiceProcessing(try requiredValue(mode, "mode") { VoiceProcessingMode(rawValue: $0) })
+        case .startRecording:
+            return .startRecording(folder: try optionalValue(folder, "folder") { Self.absolutePath($0) })
+        case .stopRecording: return .stopRecording
+        case .allowRecording: return .allowRecording(try requiredValue(isAllowed, "isAllowed") { $0 })
+        case .say: return .say(try requiredValue(text, "text") { $0 })
+        case .sendFile: return .sendFile(path: try requiredValue(path, "path") { Self.absolutePath($0) })
+        case .leave: return .leave
+        case .endRoom: return .endRoom
+        }
+    }
+
+    /// Returns the value of a field. `convert` returns nil for a wrong value.
+    private func requiredValue<Field, Value>(
+        _ field: Field?, _ name: String, _ convert: (Field) -> Value?
+    ) throws(CommandDocumentError) -> Value {
+        guard let value = try optionalValue(field, name, convert) else { throw .missing(field: name) }
+        return value
+    }
+
+    /// Returns the value of a field; nil without the field. `convert` returns nil for a wrong value.
+    private func optionalValue<Field, Value>(
+        _ field: Field?, _ name: String, _ convert: (Field) -> Value?
+    ) throws(CommandDocumentError) -> Value? {
+        guard let field else { return nil }
+        guard let value = convert(field) else { throw .invalid(field: name) }
+        return value
+    }
+
+    private func member() throws(CommandDocumentError) -> MemberID {
+        try requiredValue(participant, "participant") { MemberID($0) }
+    }
+
+    private func joinRequest() throws(CommandDocumentError) -> JoinRequestID {
+        try requiredValue(request, "request") { JoinRequestID(number: $0) }
+    }
+
+    private func gain() throws(CommandDocumentError) -> Float {
+        try requiredValue(volume, "volume") { $0.isFinite ? $0 : nil }
+    }
+
+    /// Returns the path if it is absolute; otherwise nil: the call may have another current folder than the sender.
+    private static func absolutePath(_ path: String) -> String? { path.hasPrefix("/") ? path : nil }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A command as JSON: its name, and arguments that are not checked yet. A field that the command does not have is nil.
+package struct CommandDocument: Codable, Equatable, Sendable {
+    /// The name of a `LiveCallCommand.Kind`; or `status` or `watch` on a socket.
+    package var command: String
+    /// The version of the protocol that the sender uses; nil if it does not say so.
+    package var protocolVersion: Int?
+    /// The number of the last known event.
+    package var after: UInt64?
+    /// The number of a participant.
+    package var participant: UInt64?
+    /// The number of a join request.
+    package var request: UInt64?
+    package var name: String?
+    package var admission: String?
+    package var isMuted: Bool?
+    /// The gain, a factor.
+    package var volume: Float?
+    package var dial: String?
+    /// The mode of voice processing.
+    package var mode: String?
+    /// The absolute path of a recording's folder.
+    package var folder: String?
+    package var isAllowed: Bool?
+    package var text: String?
+    /// The absolute path of a file.
+    package var path: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case protocolVersion = "protocol"
+        case command, after, participant, request, name, admission, isMuted, volume, dial, mode, folder, isAllowed,
+            text, path
+    }
+
+    /// Creates a command without arguments.
+    package init(command: String) { self.command = command }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotLiveCall
+
+extension CallSocketError: AdvisedError {
+    static let start = "Start one: earshot host"
+
+    var advice: String? {
+        switch self {
+        case .foreignFolder(let path): "Remove it, if it is not needed: ls -ld \(path)"
+        case .pathTooLong: "Set XDG_RUNTIME_DIR to a shorter path."
+        case .system: "Set XDG_RUNTIME_DIR to a writable folder."
+        case .noThread: "See how many threads run: ps -eLf | wc -l"
+        case .notRunning: Self.start
+        case .noAnswer: "See whether it is stopped: ps -C earshot -o pid,stat,args"
+        case .closed: "See whether it runs: earshot call"
+        case .notACall: "See which program it is: ss -lxp"
+        case .otherProtocol: "Use the same version of Earshot in both terminals."
+        case .lineTooLong: "Send it as a file: earshot send FILE"
+        case .refused(let refusal): Self.advice(refusal.code)
+        }
+    }
+
+    private static func advice(_ code: String) -> String? {
+        switch code {
+        case "no-participant": "List participants: earshot call"
+        case "no-join-request": "List guests: earshot call"
+        case "not-recording": "Begin one: earshot call record"
+        case "already-recording": "End it: earshot call stop-recording"
+        case "not-host": "See who is the host: earshot call"
+        case "no-voice-processing": "Start the call with --voice-processing auto."
+        case "no-receiver": "Wait until a participant joins."
+        case "messages-waiting": "Try again in a few seconds."
+        case "too-many-clients": "End another terminal's earshot call watch."
+        case "message-too-long": "Send it as a file: earshot send FILE"
+        default: nil
+        }
+    }
+
+    /// The exit status of a command that ends with this error.
+    var exitStatus: Int32 {
+        switch self {
+        case .closed: Failure.lost
+        case .lineTooLong: Failure.data
+        case .refused(let refusal):
+            switch refusal.code {
+            case "no-participant", "no-join-request": Failure.noHost
+            case "empty-message", "message-too-long": Failure.data
+            case "messages-waiting": Failure.lost
+            default: Failure.unavailable
+            }
+        case .foreignFolder, .pathTooLong, .system, .noThread, .notRunning, .noAnswer, .notACall, .otherProtocol:
+            Failure.unavailable
+        }
+    }
+}
