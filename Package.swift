@@ -98,8 +98,8 @@ let allLayers = [
     Layer(
         name: "LiveCall",
         uses: [
-            "AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "AudioDevices", "AudioSession", "AudioQueues",
-            "VoiceProcessing", "Playout", "MediaTransport", "Rooms", "Nearby", "Call",
+            "AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "AudioDevices", "AudioSession", "AudioEngine",
+            "AudioQueues", "VoiceProcessing", "Playout", "MediaTransport", "Rooms", "Nearby", "Call",
         ],
         testUses: ["Simulation"]),
     Layer(

@@ -28,8 +28,8 @@ struct EarshotCommand: ParsableCommand {
         (
             "Devices and effects",
             [
-                DevicesCommand.self, LoopbackCommand.self, MonitorCommand.self, EffectsCommand.self, RenderCommand.self,
-                ProcessVoiceCommand.self,
+                CheckCommand.self, DevicesCommand.self, LoopbackCommand.self, MonitorCommand.self, EffectsCommand.self,
+                RenderCommand.self, ProcessVoiceCommand.self,
             ]
         ),
         ("Measurements", [ForecastCommand.self, AnalyzeCommand.self, SimulateCommand.self]),

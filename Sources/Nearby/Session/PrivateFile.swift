@@ -3,9 +3,9 @@
 import Glibc
 
 /// A small file of mode 0600 that is read and replaced as a whole. After a crash it is the complete old or new file.
-enum PrivateFile {
+package enum PrivateFile {
     /// Returns the file's bytes; nil if there is no file.
-    static func read(_ path: String, limit: Int) throws(NearbyStoreError) -> [UInt8]? {
+    package static func read(_ path: String, limit: Int) throws(NearbyStoreError) -> [UInt8]? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -29,7 +29,7 @@ enum PrivateFile {
     }
 
     /// Replaces the file atomically.
-    static func write(_ bytes: [UInt8], to path: String) throws(NearbyStoreError) {
+    package static func write(_ bytes: [UInt8], to path: String) throws(NearbyStoreError) {
         let temporaryPath = path + ".new"
         unsafe unlink(temporaryPath)
         let descriptor = unsafe open(temporaryPath, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -53,7 +53,7 @@ enum PrivateFile {
     }
 
     /// Creates a folder of mode 0700, and its parents.
-    static func makeDirectory(_ path: String) throws(NearbyStoreError) {
+    package static func makeDirectory(_ path: String) throws(NearbyStoreError) {
         if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
             throw .file(path, code: errno)

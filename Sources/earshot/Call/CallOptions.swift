@@ -18,6 +18,9 @@ struct CallOptions: ParsableArguments {
     @OptionGroup(title: "Audio device")
     var separate: SeparateInputOptions
 
+    @OptionGroup(title: "Audio device")
+    var check: SoundCheckOptions
+
     @OptionGroup(title: "Simulated device")
     var simulated: SimulatedOptions
 
@@ -62,6 +65,7 @@ struct CallOptions: ParsableArguments {
     var channels: Int { coding.channels }
     var hear: String? { simulatedSpeaker.hear }
     var separateInput: Bool { separate.separateInput }
+    var noCheck: Bool { check.noCheck }
     var speak: String? { simulated.speak }
     var drift: Double { simulated.drift }
     var cardScript: CardScript? { simulated.cardScript }
@@ -92,6 +96,12 @@ struct SeparateInputOptions: ParsableArguments {
             "Open the microphone as a separate device (JACK: client NAME-in). One block less delay behind a mixer; no voice processing."
     )
     var separateInput = false
+}
+
+/// The option that skips the sound check.
+struct SoundCheckOptions: ParsableArguments {
+    @Flag(help: "Skip the sound check, which a terminal shows before the first call on a device.")
+    var noCheck = false
 }
 
 /// The loudspeaker options of the simulated device.

@@ -14,7 +14,8 @@ struct GuestCall {
     /// The room's name; for a room named by address, host or join code, that address or host.
     let roomName: String
 
-    /// Finds the room, opens the sound card and joins the room. After an error, closes everything that was opened.
+    /// Finds the room, opens the sound card, which may begin with a sound check, and joins the room. After an error, closes
+    /// everything that was opened.
     /// - Parameters:
     ///   - address: the local address to listen on; nil for all.
     ///   - port: the port of signalling and sound; nil for the default port. If the port is in use, another port is taken.
@@ -24,7 +25,7 @@ struct GuestCall {
         _ options: CallOptions, keys: KeyboardInput?, isSilent: Bool = false
     ) throws {
         let (found, pin) = try entrance.locate(room, own, keys)
-        card = try SoundCard(options)
+        card = try options.openCard(isSilent ? nil : keys, storesAnswer: !own.ephemeral)
         let call: LiveCall
         do {
             let media = try options.makeCall(card)

@@ -67,7 +67,7 @@ struct HostCommand: ExampledCommand {
             try call.checkFolders()
             let keys = Terminal.isInteractive ? KeyboardInput() : nil
             let pin = try own.readPIN(keys)
-            let card = try SoundCard(call)
+            let card = try call.openCard(keys, storesAnswer: !own.ephemeral)
             let live: LiveCall
             do {
                 live = try makeCall(card, keys)
