@@ -8,6 +8,8 @@ struct SessionState: Sendable {
     /// The state of the devices as the session's thread sees it.
     struct DeviceSnapshot: Sendable {
         var devices: [AudioDeviceDescription]
+        /// The ids of devices that are absent because their hardware changes its profile.
+        var reconfigured: Set<String> = []
         var isServerGone = false
         /// The reason for which the open device stopped.
         var failure: AudioDeviceError?
@@ -44,7 +46,9 @@ struct SessionState: Sendable {
         static let settle = 0.1
         /// Seconds that a system may take to name another default device after the last one disappeared.
         static let defaultDelay = 0.08
-        /// Seconds for which a device counts as new.
+        /// Seconds from the return of a headset that changed its profile until the default device counts as final.
+        static let profileSettle = 0.3
+        /// Seconds for which a device counts as new, and for which a headset may be away while it changes its profile.
         static let arrival = 3.0
         /// Seconds for which a failed device is not tried again.
         static let avoidance = 0.25
@@ -77,12 +81,14 @@ struct SessionState: Sendable {
     var retryDelay = Limit.retry.lowerBound
     var avoided: [String: HostTime] = [:]  // devices that failed, until when
     var choiceWanted: (choice: RouteChoice, since: HostTime)?
+    var portsWanted: (route: AudioRoute, since: HostTime)?  // the present devices with other ports
+    var reconfiguration: Reconfiguration?
     var lostDefault: HostTime?  // when the system was first seen without a default device
     var arrivals: [String: HostTime] = [:]  // when each device was first seen, by id
     var names: [String: String] = [:]  // the devices' names, by id
     var lastInspection: HostTime?
     var slept: Int64?
-    private var seen: [AudioDeviceDescription] = []  // at the last look
+    var seen: [AudioDeviceDescription] = []  // at the last look
     private var settlesAt = HostTime(nanoseconds: .min)
     private var hasUpdate = true  // true after a change of this state that the devices do not show
 
@@ -108,6 +114,7 @@ struct SessionState: Sendable {
     func isChanging(at now: HostTime) -> Bool {
         now < settlesAt || now < retryAt || avoided.values.contains { now < $0 }
             || (current != nil && choiceWanted.map { $0.choice != current } ?? false)
+            || portsWanted != nil || reconfiguration != nil
     }
 
     private mutating func advance(_ snapshot: DeviceSnapshot, at now: HostTime) -> [Action] {
@@ -115,6 +122,8 @@ struct SessionState: Sendable {
         noticeArrivals(snapshot, now)
         if isPaused { return actions }
         if current != nil, let failure = snapshot.failure { actions += handle(failure, now) }
+        actions += noticePorts(snapshot, now)
+        if isPaused { return actions }
         return actions + follow(snapshot, now)
     }
 
@@ -123,8 +132,10 @@ struct SessionState: Sendable {
 
     /// Records that the devices of ``Action/open(_:)`` were opened.
     mutating func opened(_ choice: RouteChoice, as new: AudioRoute, calls: Int, at now: HostTime) {
-        pending = next ?? betterReason(choice, now)
+        pending = next.map { arrivalReason($0, new) } ?? betterReason(choice, now)
         next = nil
+        portsWanted = nil
+        reconfiguration = nil
         previous = route
         route = new
         current = choice

@@ -83,9 +83,11 @@ final class SessionWorker: Sendable {
     /// Returns the milliseconds until the next inspection.
     private func inspectDevices() -> Int {
         let gap = device.gap
+        let list = system.registry.contents
         let snapshot = SessionState.DeviceSnapshot(
             // ALSA has no server: an empty list means a machine without a sound card.
-            devices: system.devices, isServerGone: system.failure != nil && system.backend != .alsa,
+            devices: list.devices, reconfigured: list.reconfigured,
+            isServerGone: system.failure != nil && system.backend != .alsa,
             failure: device.hardwareFailure,
             isStarted: device.isStarted, callCount: device.callCount, gap: gap.seconds, firstCall: gap.firstCall,
             slept: earshot_slept_ns())
