@@ -104,6 +104,8 @@ public enum AudioSessionEvent: Hashable, Sendable, CustomStringConvertible {
     case interruptionEnded(Interruption, seconds: Double)
     /// The headphones were unplugged, and the session is paused until ``AudioSession/resume()``.
     case paused(AudioRoute)
+    /// The session captures and plays on a Bluetooth headset, but the headset stays in music mode, without its microphone.
+    case headsetMicrophoneUnavailable(AudioDeviceDescription)
 
     /// One line for a log.
     public var description: String {
@@ -112,6 +114,8 @@ public enum AudioSessionEvent: Hashable, Sendable, CustomStringConvertible {
         case .interruptionBegan(let interruption): "sound interrupted: \(interruption)"
         case .interruptionEnded(_, let seconds):
             "sound continues after \((seconds * 10).rounded() / 10) s"
+        case .headsetMicrophoneUnavailable(let headset):
+            "\(headset.name) stays in music mode, without its microphone"
         case .paused(let route):
             route.output?.port == nil
                 ? "paused: \(route) is gone"

@@ -19,6 +19,21 @@ extension SessionState {
         case lost
     }
 
+    /// Asks for the microphone of a Bluetooth headset while the session captures and plays on the headset.
+    mutating func switchHeadset(_ snapshot: DeviceSnapshot, _ now: HostTime) -> [Action] {
+        if reconfiguration != nil { return [] }
+        let configuration = policy.configuration
+        let isWanted = configuration.effectiveInputCount > 0 && configuration.preferredInput == nil && !isPaused
+        let output = current?.output.flatMap { id in snapshot.devices.first { $0.id == id } }
+        return headsetSwitch.update(output, isWanted: isWanted, at: now).map { action -> Action in
+            if case .fail(let device) = action {
+                .notify(.headsetMicrophoneUnavailable(device))
+            } else {
+                .headset(action)
+            }
+        }
+    }
+
     /// Closes an output that will return with another profile, without a pause and without another device.
     /// - Returns: nil if the output will not return, or if another device was lost.
     mutating func awaitProfile(_ choice: RouteChoice, _ snapshot: DeviceSnapshot, _ now: HostTime) -> [Action]? {

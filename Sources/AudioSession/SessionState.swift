@@ -31,6 +31,8 @@ struct SessionState: Sendable {
         /// ``SessionState/openFailed(_:_:isStillOpen:at:)``.
         case open(RouteChoice)
         case notify(AudioSessionEvent)
+        /// Asks for, sets or releases a headset's profile for calls.
+        case headset(HeadsetSwitch.Action)
     }
 
     /// Times in seconds.
@@ -83,6 +85,7 @@ struct SessionState: Sendable {
     var choiceWanted: (choice: RouteChoice, since: HostTime)?
     var portsWanted: (route: AudioRoute, since: HostTime)?  // the present devices with other ports
     var reconfiguration: Reconfiguration?
+    var headsetSwitch = HeadsetSwitch()
     var lostDefault: HostTime?  // when the system was first seen without a default device
     var arrivals: [String: HostTime] = [:]  // when each device was first seen, by id
     var names: [String: String] = [:]  // the devices' names, by id
@@ -100,7 +103,7 @@ struct SessionState: Sendable {
     /// Inspects the devices' state. Call it every few hundredths of a second while ``isChanging(at:)``, otherwise ten times a
     /// second and as soon as the devices change.
     mutating func update(_ snapshot: DeviceSnapshot, at now: HostTime) -> [Action] {
-        let actions = advance(snapshot, at: now)
+        let actions = advance(snapshot, at: now) + switchHeadset(snapshot, now)
         if hasUpdate || !actions.isEmpty || snapshot.failure != nil || snapshot.devices != seen {
             settlesAt = now.advanced(bySeconds: Limit.settlingTime)
         }
@@ -114,7 +117,7 @@ struct SessionState: Sendable {
     func isChanging(at now: HostTime) -> Bool {
         now < settlesAt || now < retryAt || avoided.values.contains { now < $0 }
             || (current != nil && choiceWanted.map { $0.choice != current } ?? false)
-            || portsWanted != nil || reconfiguration != nil
+            || portsWanted != nil || reconfiguration != nil || headsetSwitch.isChanging
     }
 
     private mutating func advance(_ snapshot: DeviceSnapshot, at now: HostTime) -> [Action] {

@@ -158,4 +158,17 @@ import Testing
         try ended.run(until: 1)
         #expect(ended.graph.reconfiguredNodes.isEmpty, "the user has turned it off")
     }
+
+    @Test func `a headset's source is that of its device, or has its address in its name`() throws {
+        var dump = try PipeWireDump(PipeWireDump.bluetoothHeadset, changes: PipeWireDump.callProfile)
+        #expect(dump.graph.headsetSource(of: "bluez_output.1") == nil && dump.graph.headsetSource(of: "x") == nil)
+        try dump.run(until: 900)
+        #expect(dump.graph.headsetSource(of: "bluez_output.1") == "bluez_input.0")
+        var graph = PipeWireGraph()
+        graph.nodes[1] = [PW_KEY_NODE_NAME: "bluez_output.74_D7.1", PW_KEY_MEDIA_CLASS: "Audio/Sink"]
+        graph.nodes[2] = [PW_KEY_NODE_NAME: "bluez_input.99:00", PW_KEY_MEDIA_CLASS: "Audio/Source"]
+        #expect(graph.headsetSource(of: "bluez_output.74_D7.1") == nil)
+        graph.nodes[3] = [PW_KEY_NODE_NAME: "bluez_input.74:D7", PW_KEY_MEDIA_CLASS: "Audio/Source"]
+        #expect(graph.headsetSource(of: "bluez_output.74_D7.1") == "bluez_input.74:D7")
+    }
 }

@@ -68,6 +68,14 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     /// Removes a client. Under the lock.
     func remove(_ client: PipeWireClient) { clients[ObjectIdentifier(client)] = nil }
 
+    /// Sets the profile of a device object, by the profile's number. Does nothing for an unknown device. Under the lock.
+    func setProfile(_ index: Int, of device: UInt32) {
+        guard let watch = watches[device], graph.devices[device] != nil, let number = Int32(exactly: index) else {
+            return
+        }
+        earshot_pw_set_profile(watch.proxy, number)
+    }
+
     /// Lowers the volume of other programs, current and later ones. Under the lock.
     /// - Returns: the number for ``unduckOthers(_:)``.
     func duckOthers(to gain: Float) -> Int {

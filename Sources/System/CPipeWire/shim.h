@@ -8,6 +8,7 @@
 #include <pipewire/pipewire.h>
 #include <pwd.h>
 #include <sched.h>
+#include <spa/param/audio/format-utils.h>
 #include <spa/param/latency-utils.h>
 #include <spa/param/param.h>
 #include <spa/param/props.h>
@@ -143,6 +144,20 @@ static inline void earshot_pw_set_profile(void *device, int32_t index) {
         &b, SPA_TYPE_OBJECT_ParamProfile, SPA_PARAM_Profile, SPA_PARAM_PROFILE_index, SPA_POD_Int(index),
         SPA_PARAM_PROFILE_save, SPA_POD_Bool(false));
     if (profile) pw_device_set_param((struct pw_device *)device, SPA_PARAM_Profile, 0, profile);
+}
+
+/// Captures sound and discards it. The properties belong to the stream from then on. Returns NULL on failure.
+static inline struct pw_stream *earshot_pw_capture(struct pw_core *core, struct pw_properties *properties) {
+    uint8_t buffer[1024];
+    struct spa_pod_builder b = SPA_POD_BUILDER_INIT(buffer, sizeof(buffer));
+    struct spa_audio_info_raw format = {.format = SPA_AUDIO_FORMAT_F32, .channels = 1};
+    const struct spa_pod *formats[1] = {spa_format_audio_raw_build(&b, SPA_PARAM_EnumFormat, &format)};
+    struct pw_stream *stream = pw_stream_new(core, "headset microphone", properties);
+    if (!stream) return NULL;
+    enum pw_stream_flags flags = (enum pw_stream_flags)(PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_MAP_BUFFERS);
+    if (pw_stream_connect(stream, PW_DIRECTION_INPUT, PW_ID_ANY, flags, formats, 1) >= 0) return stream;
+    pw_stream_destroy(stream);
+    return NULL;
 }
 
 // Each reads a property of an object. A property of another type counts as missing.
