@@ -4,10 +4,10 @@ import EarshotAudioDSP
 
 /// Detects a muted or overdriven microphone from the levels of its blocks.
 ///
-/// Digital silence is found after 0.45 s. The other findings need 5 s, in windows of 100 ms. Ending a finding needs a clearer level
-/// than beginning it, so that a borderline microphone is not reported again and again. Decibels are relative to a full-scale
-/// square wave: 0 dBFS is a mean square of 1. The check uses no clock, lock or allocation, so it may run in a callback, or with a
-/// meter's values.
+/// Digital silence is found after 0.45 s. The other findings need 5 s, in windows of 100 ms. Ending a finding needs a clearer
+/// level than beginning it, so that a borderline microphone is not reported again and again. Decibels are relative to a
+/// full-scale square wave: 0 dBFS is a mean square of 1. The check uses no clock, lock or allocation, so it may run in a
+/// callback, or with a meter's values.
 public struct MicrophoneCheck: BitwiseCopyable, Sendable {
     /// The state of a microphone.
     public enum Finding: UInt8, BitwiseCopyable, Hashable, Sendable, CaseIterable {

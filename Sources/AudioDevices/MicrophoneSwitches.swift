@@ -24,7 +24,7 @@ package struct MicrophoneSwitches: Sendable {
         return nil
     }
 
-    /// True if the light of the microphone's mute key is on. Users may set the light to mean something else, so it is only a hint.
+    /// True if the light of the microphone's mute key is on. Users may give the light another meaning, so it is only a hint.
     package var isMuteLightOn: Bool {
         let folder = "\(root)/sys/class/leds"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -14,7 +14,7 @@ public enum RecordPermission: Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         /// The user has no access to the device or to the sound server's socket at this path.
         case noAccess(path: String)
-        /// Nothing is plugged into the device's socket.
+        /// No plug is in the device's socket.
         case notPluggedIn
         /// A switch or a key of the machine turns the microphone off.
         case hardwareSwitch

@@ -21,8 +21,8 @@ public struct RouteChange: Hashable, Sendable, CustomStringConvertible {
         case serverRestarted
         /// The device was opened again because its callbacks had stopped or its format had changed.
         case deviceRestarted
-        /// The same devices are used through other ports, such as the loudspeaker instead of headphones that are still plugged in,
-        /// or a headset has changed between music and calls.
+        /// The same devices are used through other ports, such as the loudspeaker instead of headphones that are still plugged
+        /// in, or a headset has changed between music and calls.
         case routeConfigurationChange
     }
 

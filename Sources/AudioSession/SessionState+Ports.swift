@@ -70,9 +70,9 @@ extension SessionState {
         ]
     }
 
-    /// Returns true if the headphones of a device were pulled out. If the port cannot tell, a change away from it counts as pulled
-    /// out: a needless pause is better than music from the loudspeaker. A user who chooses the loudspeaker while the headphones
-    /// stay plugged in has pulled out nothing.
+    /// Returns true if the headphones of a device were pulled out. If the port cannot tell, a change away from it counts as
+    /// pulled out: a needless pause is better than music from the loudspeaker. A user who chooses the loudspeaker while the
+    /// headphones stay plugged in has pulled out nothing.
     private static func areUnplugged(_ old: AudioDeviceDescription, _ new: AudioDeviceDescription) -> Bool {
         guard old.isWorn, let port = old.port else { return false }
         let availability = new.ports.first { $0.name == port.name }?.availability ?? .unavailable

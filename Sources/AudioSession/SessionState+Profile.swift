@@ -39,9 +39,9 @@ extension SessionState {
     mutating func awaitProfile(_ choice: RouteChoice, _ snapshot: DeviceSnapshot, _ now: HostTime) -> [Action]? {
         guard let output = choice.output, !snapshot.isServerGone else { return nil }
         // The device's failure may be seen before the list has changed.
-        let isGone = !snapshot.devices.contains { $0.id == output }
+        let isAbsent = !snapshot.devices.contains { $0.id == output }
         let isFailed = avoided[output] != nil && route.output?.headsetProfile != nil
-        guard isGone ? snapshot.reconfigured.contains(output) : isFailed else { return nil }
+        guard isAbsent ? snapshot.reconfigured.contains(output) : isFailed else { return nil }
         reconfiguration = Reconfiguration(choice: choice, since: now)
         current = nil
         next = .routeConfigurationChange

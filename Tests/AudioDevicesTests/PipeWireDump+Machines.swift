@@ -55,8 +55,8 @@ extension PipeWireDump {
          {"t": 1020, "id": 40, "params": {"Route": ["@internal-mic", {"@": "speaker", "available": "unknown"}]}}]
         """#
 
-    /// A laptop whose profiles exclude each other, so that a plug removes and adds nodes, even microphones. The names, the numbers
-    /// and the order are from https://github.com/wwmm/easyeffects/issues/3266.
+    /// A laptop whose profiles exclude each other, so that a plug removes and adds nodes, even microphones. The names, the
+    /// numbers and the order are from https://github.com/wwmm/easyeffects/issues/3266.
     static let exclusiveProfiles = #"""
         [{"id": 48, "info": {
             "props": {"device.api": "alsa", "device.bus": "pci", "device.form-factor": "internal"},
@@ -71,8 +71,8 @@ extension PipeWireDump {
                  "info": [1, "port.type", "mic"], "devices": [5]}],
               "Route": [{"index": 0, "direction": "Output", "name": "[Out] Speaker", "device": 0},
                 {"index": 2, "direction": "Input", "name": "[In] Mic1", "device": 5}]}}},
-         {"id": 100, "info": {"props": {"media.class": "Audio/Sink", "node.name": "HiFi__Speaker__sink", "device.id": 48,
-            "card.profile.device": 0}}},
+         {"id": 100, "info": {"props": {"media.class": "Audio/Sink", "node.name": "HiFi__Speaker__sink",
+            "device.id": 48, "card.profile.device": 0}}},
          {"id": 56, "info": {"props": {"media.class": "Audio/Source", "node.name": "HiFi__Mic1__source",
             "device.id": 48, "card.profile.device": 5}}},
          {"id": 30, "metadata": [{"key": "default.audio.sink", "value": {"name": "HiFi__Speaker__sink"}},

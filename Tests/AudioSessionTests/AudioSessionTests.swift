@@ -181,9 +181,7 @@ import Testing
         }
     }
 
-    @Test(
-        "headphones in a card's socket are a route change on the same device, and a player pauses when they are pulled out"
-    )
+    @Test("headphones in a card's socket change the route on the same device, and pause a player when pulled out")
     func ports() throws {
         let system = SimulatedSystem([Self.card("laptop", isDefault: true)])
         usePort(.speaker, of: "laptop", in: system)

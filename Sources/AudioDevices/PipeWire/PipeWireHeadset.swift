@@ -6,8 +6,8 @@ import CEarshotPipeWire
 ///
 /// Session managers change the profile while a program's stream captures from the headset, and change it back two seconds after
 /// the last one (wireplumber 0.4: a stream with the role Communication while the headset is the default; 0.5: a stream that is
-/// linked to the headset's source). They ignore filters, such as this program's devices. So this stream captures beside the filter
-/// and discards its sound.
+/// linked to the headset's source). They ignore filters, such as this program's devices. So this stream captures beside the
+/// filter and discards its sound.
 final class PipeWireHeadset: @unchecked Sendable {  // what is not `let` is touched under the loop's lock
     private let hub: PipeWireHub
     private let output: String
