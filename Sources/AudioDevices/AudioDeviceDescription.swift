@@ -57,6 +57,13 @@ public struct AudioDeviceDescription: Hashable, Sendable, Identifiable {
     public var isDefaultInput: Bool
     /// True if the device is its sound system's default output.
     public var isDefaultOutput: Bool
+    /// The ports among which the device's sound can move: the output's if the device has outputs. Empty if the sound system names
+    /// none.
+    package var ports: [Port] = []
+    /// The name of the port that is in use; nil if the sound system names none.
+    package var portName: String?
+    /// The profile of a Bluetooth headset; nil for other devices.
+    package var headsetProfile: HeadsetProfile?
 
     /// Creates a description; by default of a device at 48 kHz with blocks of 16 to 4,096 frames.
     public init(

@@ -7,7 +7,14 @@ import Synchronization
 ///
 /// A backend passes the whole list after any possible change; the registry finds the differences.
 public final class AudioDeviceRegistry: Sendable {
-    private let list = Mutex<[AudioDeviceDescription]>([])
+    /// The list of devices at one time.
+    package struct Contents: Sendable {
+        package var devices: [AudioDeviceDescription] = []
+        /// The ids of the devices that are absent for a moment because their hardware changes its profile, such as a Bluetooth
+        /// headset between music and a call.
+        package var reconfigured: Set<String> = []
+    }
+    private let list = Mutex(Contents())
     private let broadcast = Broadcast<AudioDeviceChange>()
     private let listeners = Mutex<[Listener]>([])
 
@@ -17,7 +24,9 @@ public final class AudioDeviceRegistry: Sendable {
     package init() {}
 
     /// The current devices, in the backend's order.
-    public var devices: [AudioDeviceDescription] { list.withLock { $0 } }
+    public var devices: [AudioDeviceDescription] { list.withLock { $0.devices } }
+    /// The current devices and the devices that will return soon.
+    package var contents: Contents { list.withLock { $0 } }
 
     /// Returns a stream of the list's changes from now on, in order. Unread changes are kept without a limit.
     public func changes() -> AsyncStream<AudioDeviceChange> { broadcast.stream() }
@@ -31,12 +40,14 @@ public final class AudioDeviceRegistry: Sendable {
     }
 
     /// Replaces the list and reports its changes. For backends; the devices' ids must be unique.
-    package func replace(with devices: [AudioDeviceDescription]) {
+    /// - Parameter reconfigured: the new ``Contents/reconfigured``.
+    package func replace(with devices: [AudioDeviceDescription], reconfigured: Set<String> = []) {
         let hasChanged = list.withLock { list in
-            let changes = Self.changes(from: list, to: devices)
-            list = devices
+            let changes = Self.changes(from: list.devices, to: devices)
+            let isSame = changes.isEmpty && reconfigured == list.reconfigured
+            list = Contents(devices: devices, reconfigured: reconfigured)
             for change in changes { broadcast.send(change) }
-            return !changes.isEmpty
+            return !isSame
         }
         guard hasChanged else { return }
         for wakeup in listeners.withLock({ $0.compactMap(\.wakeup) }) { wakeup.handle.wake() }

@@ -13,15 +13,19 @@ public enum AudioSystems {
     ///   - backend: the requested kind of sound system; nil for the first of ``preference`` that runs.
     ///   - server: the socket's name or path for PipeWire, the server's name for JACK; nil for the environment's or the default.
     ///     Other sound systems ignore it.
-    /// - Throws: ``AudioDeviceError/noSystem`` if none was requested and none runs; errors of the system's initializer.
+    /// - Throws: ``AudioDeviceError/noSystem`` if none was requested and none runs, or ``AudioDeviceError/notPermitted(device:)``
+    ///   if there are only sound cards that the user may not open; errors of the system's initializer.
     public static func make(
         _ backend: AudioBackend? = nil, server: String? = nil
     ) throws(AudioDeviceError) -> any AudioSystem {
         if let backend { return try system(backend, server) }
+        var refusal: AudioDeviceError?
         for backend in preference {
-            if let system = try? system(backend, server), system.failure == nil { return system }
+            guard let system = try? system(backend, server) else { continue }
+            guard let failure = system.failure else { return system }
+            if case .notPermitted = failure { refusal = failure }
         }
-        throw .noSystem
+        throw refusal ?? .noSystem
     }
 
     private static func system(

@@ -127,6 +127,13 @@ public final class AudioSession: Sendable {
         others.update { state.withLock { $0.isActive ? $0.configuration.otherAudio : .mix } }
     }
 
+    /// The permission to record from the input that the session uses or would use, found without opening it. May take some
+    /// milliseconds.
+    public var recordPermission: RecordPermission {
+        let choice = RoutePolicy(configuration: configuration).choice(among: system.devices)
+        return system.recordPermission(ofInput: choice?.input)
+    }
+
     /// Continues after a pause, on the devices that are present now.
     public func resume() { active?.resume() }
 

@@ -21,6 +21,9 @@ public struct RouteChange: Hashable, Sendable, CustomStringConvertible {
         case serverRestarted
         /// The device was opened again because its callbacks had stopped or its format had changed.
         case deviceRestarted
+        /// The same devices are used through other ports, such as the loudspeaker instead of headphones that are still plugged
+        /// in, or a headset has changed between music and calls.
+        case routeConfigurationChange
     }
 
     /// The reason for the change.
@@ -39,6 +42,10 @@ public struct RouteChange: Hashable, Sendable, CustomStringConvertible {
         let lost = gap > 0 ? ", \(Int((gap * 1e3).rounded())) ms lost" : ""
         return switch reason {
         case .activated: "sound: \(current)"
+        case .newDeviceAvailable where isPortChange: "sound moved to the \(port): plugged in\(lost)"
+        case .oldDeviceUnavailable where isPortChange:
+            "sound moved to the \(port): \(previous.output?.form.rawValue ?? "device") unplugged\(lost)"
+        case .routeConfigurationChange: "sound continues on the \(port)\(lost)"
         case .newDeviceAvailable: "sound moved to \(current): a device came\(lost)"
         case .oldDeviceUnavailable: "sound moved to \(current): \(previous) is gone\(lost)"
         case .override: "sound moved to \(current) as asked\(lost)"
@@ -46,6 +53,17 @@ public struct RouteChange: Hashable, Sendable, CustomStringConvertible {
         case .serverRestarted: "sound continues on \(current): the sound system is back\(lost)"
         case .deviceRestarted: "sound continues on \(current)\(lost)"
         }
+    }
+
+    /// True if the devices are the same.
+    private var isPortChange: Bool {
+        !current.isEmpty && previous.input?.id == current.input?.id && previous.output?.id == current.output?.id
+    }
+
+    /// The form and the name of the current output, or of the input without one: "headphones of Built-in Audio".
+    private var port: String {
+        guard let device = current.output ?? current.input else { return "\(current)" }
+        return "\(device.form == .unknown ? "device" : device.form.rawValue) of \(device.name)"
     }
 }
 
@@ -86,6 +104,8 @@ public enum AudioSessionEvent: Hashable, Sendable, CustomStringConvertible {
     case interruptionEnded(Interruption, seconds: Double)
     /// The headphones were unplugged, and the session is paused until ``AudioSession/resume()``.
     case paused(AudioRoute)
+    /// The session captures and plays on a Bluetooth headset, but the headset stays in music mode, without its microphone.
+    case headsetMicrophoneUnavailable(AudioDeviceDescription)
 
     /// One line for a log.
     public var description: String {
@@ -94,7 +114,12 @@ public enum AudioSessionEvent: Hashable, Sendable, CustomStringConvertible {
         case .interruptionBegan(let interruption): "sound interrupted: \(interruption)"
         case .interruptionEnded(_, let seconds):
             "sound continues after \((seconds * 10).rounded() / 10) s"
-        case .paused(let route): "paused: \(route) is gone"
+        case .headsetMicrophoneUnavailable(let headset):
+            "\(headset.name) stays in music mode, without its microphone"
+        case .paused(let route):
+            route.output?.port == nil
+                ? "paused: \(route) is gone"
+                : "paused: \(route.output?.form.rawValue ?? "device") of \(route.output?.name ?? "") unplugged"
         }
     }
 }

@@ -17,6 +17,8 @@ struct RoutePolicy: Sendable {
     /// while in use, or headphones and headsets that were plugged in later. They have priority over the default.
     var inputComeback: String?
     var outputComeback: String?
+    /// The ids of outputs whose headphones were pulled out. They are not used while another output is listed.
+    var unplugged: Set<String> = []
 
     /// Returns true if the system's default is chosen by the user or a session manager, so that the session should follow it.
     static func followsDefault(_ backend: AudioBackend) -> Bool { backend == .pipewire || backend == .simulated }
@@ -36,14 +38,17 @@ struct RoutePolicy: Sendable {
         _ devices: [AudioDeviceDescription], _ direction: AudioDirection, _ preferred: String?,
         _ isDefault: KeyPath<AudioDeviceDescription, Bool>
     ) -> String? {
-        let able = devices.filter { $0.has(direction) }
+        var able = devices.filter { $0.has(direction) }
+        if direction == .output, able.contains(where: { !unplugged.contains($0.id) }) {
+            able.removeAll { unplugged.contains($0.id) }
+        }
         for id in [preferred, direction == .input ? inputComeback : outputComeback] {
             if let id, able.contains(where: { $0.id == id }) { return id }
         }
         // JACK also lists other programs. They are used only if the user names them.
-        let isHardware = { (device: AudioDeviceDescription) in
+        let hardware = able.filter { device in
             device.form != .monitor && !(device.backend == .jack && device.transport == .virtual)
         }
-        return (able.first { $0[keyPath: isDefault] } ?? able.first(where: isHardware))?.id
+        return (able.first { $0[keyPath: isDefault] } ?? hardware.first(where: \.isAvailable) ?? hardware.first)?.id
     }
 }

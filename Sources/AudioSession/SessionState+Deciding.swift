@@ -21,6 +21,10 @@ extension SessionState {
     mutating func noticeArrivals(_ snapshot: DeviceSnapshot, _ now: HostTime) {
         let isFirstLook = arrivals.isEmpty
         for device in snapshot.devices { names[device.id] = device.name }
+        // Headphones may have a device of their own, which is always listed. It arrives when its port becomes available.
+        for device in snapshot.devices where device.isAvailable && arrivals[device.id] != nil {
+            if seen.contains(where: { $0.id == device.id && !$0.isAvailable }) { arrivals[device.id] = now }
+        }
         for device in snapshot.devices where arrivals[device.id] == nil {
             arrivals[device.id] = isFirstLook ? HostTime(nanoseconds: .min / 2) : now
             guard !isFirstLook, !followsDefault, device.isWorn else { continue }
@@ -88,12 +92,30 @@ extension SessionState {
         let devices = snapshot.devices.filter { avoided[$0.id] == nil }
         let bestChoice = snapshot.isServerGone ? nil : policy.choice(among: devices)
         if let current, bestChoice == nil || !areListed(current, devices) {
-            actions += lose(current, devices, isServerGone: snapshot.isServerGone)
+            if let waiting = awaitProfile(current, snapshot, now) {
+                actions += waiting
+            } else {
+                actions += lose(current, devices, isServerGone: snapshot.isServerGone)
+            }
             if isPaused { return actions }
+        }
+        if let change = reconfiguration {
+            switch inspect(change, devices, snapshot, now) {
+            case .away: return actions
+            case .returned: break
+            case .lost:
+                reconfiguration = nil
+                actions += lose(change.choice, devices, isServerGone: snapshot.isServerGone)
+                if isPaused { return actions }
+            }
         }
         guard let bestChoice else { return actions + begin(snapshot.isServerGone ? .serverGone : .noDevice, now) }
         if choiceWanted?.choice != bestChoice { choiceWanted = (bestChoice, now) }
         guard let current else {
+            if let change = reconfiguration {
+                guard areDefaultsFinal(after: change, bestChoice, now) else { return actions }
+                if bestChoice.output != change.choice.output { next = .defaultChanged }
+            }
             return now >= retryAt && isNamed(bestChoice, devices, now) ? actions + [.open(bestChoice)] : actions
         }
         if let at = reopenAt, now >= at {
@@ -133,7 +155,7 @@ extension SessionState {
     }
 
     /// Handles the removal of the device in use: closes it, and pauses if the category requires that.
-    private mutating func lose(
+    mutating func lose(
         _ choice: RouteChoice, _ devices: [AudioDeviceDescription], isServerGone: Bool
     ) -> [Action] {
         current = nil
@@ -165,7 +187,7 @@ extension SessionState {
             (bestChoice.input == nil || bestChoice.input == configuration.preferredInput
                 || devices.contains(where: \.isDefaultInput))
             && (bestChoice.output == nil || bestChoice.output == configuration.preferredOutput
-                || devices.contains(where: \.isDefaultOutput))
+                || devices.contains { $0.isDefaultOutput && !policy.unplugged.contains($0.id) })
         if isMarked { return true }
         if lostDefault == nil { lostDefault = now }
         return now.seconds(since: lostDefault ?? now) >= Limit.defaultDelay

@@ -8,6 +8,8 @@ struct SessionState: Sendable {
     /// The state of the devices as the session's thread sees it.
     struct DeviceSnapshot: Sendable {
         var devices: [AudioDeviceDescription]
+        /// The ids of devices that are absent because their hardware changes its profile.
+        var reconfigured: Set<String> = []
         var isServerGone = false
         /// The reason for which the open device stopped.
         var failure: AudioDeviceError?
@@ -29,6 +31,8 @@ struct SessionState: Sendable {
         /// ``SessionState/openFailed(_:_:isStillOpen:at:)``.
         case open(RouteChoice)
         case notify(AudioSessionEvent)
+        /// Asks for, sets or releases a headset's profile for calls.
+        case headset(HeadsetSwitch.Action)
     }
 
     /// Times in seconds.
@@ -44,7 +48,9 @@ struct SessionState: Sendable {
         static let settle = 0.1
         /// Seconds that a system may take to name another default device after the last one disappeared.
         static let defaultDelay = 0.08
-        /// Seconds for which a device counts as new.
+        /// Seconds from the return of a headset that changed its profile until the default device counts as final.
+        static let profileSettle = 0.3
+        /// Seconds for which a device counts as new, and for which a headset may be away while it changes its profile.
         static let arrival = 3.0
         /// Seconds for which a failed device is not tried again.
         static let avoidance = 0.25
@@ -77,12 +83,15 @@ struct SessionState: Sendable {
     var retryDelay = Limit.retry.lowerBound
     var avoided: [String: HostTime] = [:]  // devices that failed, until when
     var choiceWanted: (choice: RouteChoice, since: HostTime)?
+    var portsWanted: (route: AudioRoute, since: HostTime)?  // the present devices with other ports
+    var reconfiguration: Reconfiguration?
+    var headsetSwitch = HeadsetSwitch()
     var lostDefault: HostTime?  // when the system was first seen without a default device
     var arrivals: [String: HostTime] = [:]  // when each device was first seen, by id
     var names: [String: String] = [:]  // the devices' names, by id
     var lastInspection: HostTime?
     var slept: Int64?
-    private var seen: [AudioDeviceDescription] = []  // at the last look
+    var seen: [AudioDeviceDescription] = []  // at the last look
     private var settlesAt = HostTime(nanoseconds: .min)
     private var hasUpdate = true  // true after a change of this state that the devices do not show
 
@@ -94,7 +103,7 @@ struct SessionState: Sendable {
     /// Inspects the devices' state. Call it every few hundredths of a second while ``isChanging(at:)``, otherwise ten times a
     /// second and as soon as the devices change.
     mutating func update(_ snapshot: DeviceSnapshot, at now: HostTime) -> [Action] {
-        let actions = advance(snapshot, at: now)
+        let actions = advance(snapshot, at: now) + switchHeadset(snapshot, now)
         if hasUpdate || !actions.isEmpty || snapshot.failure != nil || snapshot.devices != seen {
             settlesAt = now.advanced(bySeconds: Limit.settlingTime)
         }
@@ -108,6 +117,7 @@ struct SessionState: Sendable {
     func isChanging(at now: HostTime) -> Bool {
         now < settlesAt || now < retryAt || avoided.values.contains { now < $0 }
             || (current != nil && choiceWanted.map { $0.choice != current } ?? false)
+            || portsWanted != nil || reconfiguration != nil || headsetSwitch.isChanging
     }
 
     private mutating func advance(_ snapshot: DeviceSnapshot, at now: HostTime) -> [Action] {
@@ -115,6 +125,8 @@ struct SessionState: Sendable {
         noticeArrivals(snapshot, now)
         if isPaused { return actions }
         if current != nil, let failure = snapshot.failure { actions += handle(failure, now) }
+        actions += noticePorts(snapshot, now)
+        if isPaused { return actions }
         return actions + follow(snapshot, now)
     }
 
@@ -123,8 +135,10 @@ struct SessionState: Sendable {
 
     /// Records that the devices of ``Action/open(_:)`` were opened.
     mutating func opened(_ choice: RouteChoice, as new: AudioRoute, calls: Int, at now: HostTime) {
-        pending = next ?? betterReason(choice, now)
+        pending = next.map { arrivalReason($0, new) } ?? betterReason(choice, now)
         next = nil
+        portsWanted = nil
+        reconfiguration = nil
         previous = route
         route = new
         current = choice

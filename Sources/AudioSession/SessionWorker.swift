@@ -26,6 +26,7 @@ final class SessionWorker: Sendable {
     }
     private let shared: Mutex<Shared>
     private let thread = Mutex<ServiceThread?>(nil)
+    private let headsetMicrophone = Mutex<HeadsetMicrophone?>(nil)
     private let inspections = Atomic<Int>(0)
 
     init(
@@ -76,16 +77,21 @@ final class SessionWorker: Sendable {
     }
 
     /// Stops the thread and waits for its end.
-    func stop() { thread.withLock { $0.take() }?.stop() }
+    func stop() {
+        thread.withLock { $0.take() }?.stop()
+        headsetMicrophone.withLock { $0.take() }?.end()
+    }
 
     private func wake() { device.wakeup.handle.wake() }
 
     /// Returns the milliseconds until the next inspection.
     private func inspectDevices() -> Int {
         let gap = device.gap
+        let list = system.registry.contents
         let snapshot = SessionState.DeviceSnapshot(
             // ALSA has no server: an empty list means a machine without a sound card.
-            devices: system.devices, isServerGone: system.failure != nil && system.backend != .alsa,
+            devices: list.devices, reconfigured: list.reconfigured,
+            isServerGone: system.failure != nil && system.backend != .alsa,
             failure: device.hardwareFailure,
             isStarted: device.isStarted, callCount: device.callCount, gap: gap.seconds, firstCall: gap.firstCall,
             slept: earshot_slept_ns())
@@ -103,7 +109,19 @@ final class SessionWorker: Sendable {
             case .close: device.close()
             case .open(let choice): open(choice)
             case .notify(let event): notify(event)
+            case .headset(let action): perform(action)
             }
+        }
+    }
+
+    private func perform(_ action: HeadsetSwitch.Action) {
+        switch action {
+        case .request(let id):
+            let request = (system as? any HeadsetMicrophoneSystem)?.requestMicrophone(ofHeadset: id)
+            headsetMicrophone.withLock { $0 = request }
+        case .force: headsetMicrophone.withLock { $0 }?.force()
+        case .release: headsetMicrophone.withLock { $0.take() }?.end()
+        case .fail: break
         }
     }
 

@@ -168,6 +168,43 @@ import Testing
         }
     }
 
+    /// Moves the sound of a card to another port, as its hardware does.
+    private func usePort(_ form: AudioDeviceDescription.Form, of id: String, in system: SimulatedSystem) {
+        system.updateDescription(of: id) { card in
+            card.form = form
+            card.ports = [.init(name: "speaker", form: .speaker)]
+            card.ports.append(
+                .init(
+                    name: "headphones", form: .headphones,
+                    availability: form == .headphones ? .available : .unavailable))
+            card.portName = form.rawValue
+        }
+    }
+
+    @Test("headphones in a card's socket change the route on the same device, and pause a player when pulled out")
+    func ports() throws {
+        let system = SimulatedSystem([Self.card("laptop", isDefault: true)])
+        usePort(.speaker, of: "laptop", in: system)
+        try running(system) { session, _, client in
+            let hardware = session.hardware
+            usePort(.headphones, of: "laptop", in: system)
+            #expect(eventually { session.currentRoute.output?.isWorn == true })
+            usePort(.speaker, of: "laptop", in: system)
+            #expect(eventually { session.currentRoute.output?.isWorn == false })
+            #expect(eventually { reasons(session) == [.activated, .newDeviceAvailable, .oldDeviceUnavailable] })
+            #expect(goesOn(client) && session.hardware === hardware && session.lostFrameCount == 0)
+        }
+        usePort(.headphones, of: "laptop", in: system)
+        var configuration = AudioSession.Configuration()
+        configuration.category = .playback
+        try running(system, configuration) { session, _, client in
+            usePort(.speaker, of: "laptop", in: system)
+            #expect(eventually { session.isPaused && session.hardware == nil })
+            session.resume()
+            #expect(goesOn(client))
+        }
+    }
+
     @Test("a preferred output is used while it is set")
     func override() throws {
         let system = SimulatedSystem([Self.card("speakers", isDefault: true), Self.card("headset", form: .headset)])

@@ -18,6 +18,7 @@ struct SessionRig {
     /// True if the open device has callbacks.
     var isCalling = true
     var events: [AudioSessionEvent] = []
+    var headsetActions: [HeadsetSwitch.Action] = []
     var opened: [RouteChoice] = []
     var openTimes: [HostTime] = []
     var isOpen = false
@@ -82,6 +83,7 @@ struct SessionRig {
                 isOpen = false
                 snapshot.failure = nil
             case .notify(let event): events.append(event)
+            case .headset(let action): headsetActions.append(action)
             case .open(let choice):
                 if let error = openErrors(choice) {
                     perform(state.openFailed(choice, error, isStillOpen: isOpen, at: now))

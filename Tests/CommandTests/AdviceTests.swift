@@ -162,4 +162,35 @@ import Testing
         let advice = try #require(DeviceFormatting.advice(device))
         #expect(advice.contains("own account") == (latency == 0.2))
     }
+
+    @Test func `advice on a Bluetooth headset states the cost of its microphone`() throws {
+        var device = AudioDeviceDescription(
+            id: "a", backend: .pipewire, name: "A", transport: .bluetooth, form: .headset, inputChannelCount: 0,
+            outputChannelCount: 2)
+        for (profile, words) in [
+            (.music(hasCallProfile: true), "only in call mode, in mono and telephone quality"),
+            (.music(hasCallProfile: false), "no microphone for calls"),
+            (.call(codec: "msbc", sampleRate: 16_000), "It is in call mode: mono, 16 kHz (msbc). Music mode returns"),
+            (.call(codec: "", sampleRate: nil), "It is in call mode: mono. Music"),
+        ] as [(AudioDeviceDescription.HeadsetProfile, String)] {
+            device.headsetProfile = profile
+            let advice = try #require(DeviceFormatting.advice(device))
+            #expect(advice.contains(words) && advice.contains("delays sound"), "\(advice)")
+        }
+    }
+
+    @Test func `a microphone's obstacle comes with one-line advice`() {
+        #expect(RecordPermission.granted.advice(for: "A") == nil)
+        let reasons: [(RecordPermission, String)] = [
+            (.denied(.muted), "A is muted. Unmute it"), (.denied(.zeroVolume), "The volume of A is 0."),
+            (.denied(.hardwareSwitch), "A privacy key has turned off A."),
+            (.unknown(.hardwareSwitch), "If others do not hear you"), (.denied(.notPluggedIn), "socket of A"),
+            (.denied(.noAccess(path: "/dev/snd/pcmC0D0c")), "usermod -aG audio"), (.unknown(.sandbox), "sandbox"),
+            (.unknown(.noMicrophone), "earshot devices"),
+        ]
+        for (permission, words) in reasons {
+            let advice = permission.advice(for: "A") ?? ""
+            #expect(advice.contains(words) && !advice.contains("\n"), "\(advice)")
+        }
+    }
 }

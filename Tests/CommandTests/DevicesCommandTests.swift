@@ -50,7 +50,7 @@ import Testing
         let card = try #require(try devices(report, of: "simulated").first)
         let expected: Set<String> = [
             "id", "name", "transport", "form", "inputs", "outputs", "rate", "rates", "minimumBlock", "maximumBlock",
-            "isDefaultInput", "isDefaultOutput",
+            "isDefaultInput", "isDefaultOutput", "recordPermission",
         ]
         #expect(Set(card.keys).subtracting(["inputLatencyMs", "outputLatencyMs"]) == expected)
         #expect(card["transport"] as? String == "virtual" && card["isDefaultInput"] as? Bool == true)
@@ -146,6 +146,27 @@ import Testing
             #expect(headset["outputs"] as? Int == 2 && headset["isDefaultOutput"] as? Bool == false)
             let microphone = try #require(all.first { $0["id"] as? String == "mic" })
             #expect(microphone["inputs"] as? Int == 1 && microphone["isDefaultInput"] as? Bool == true)
+        }
+    }
+
+    @Test func `a muted microphone is reported before it is used, with its reason`() throws {
+        try PipeWireServer.running(devices: [Self.sink, Self.microphone]) { server in
+            let environment = server.environment.mapValues(Optional.some)
+            try server.run(["pactl", "set-source-mute", "mic", "1"])
+            let table = try Earshot.start(["devices", "--device", "pipewire"], environment: environment)
+            #expect(table.wait() == .exit(0), "\(table.errors)")
+            #expect(table.output.contains("Good Mic is muted. Unmute it"), "\(table.output)")
+            let program = try Earshot.start(["devices", "--device", "pipewire", "--json"], environment: environment)
+            #expect(program.wait() == .exit(0), "\(program.errors)")
+            let all = try devices(theReport(program), of: "pipewire")
+            let microphone = try #require(all.first { $0["id"] as? String == "mic" })
+            #expect(microphone["recordPermission"] as? String == "denied")
+            #expect(microphone["recordObstacle"] as? String == "muted")
+            #expect(all.first { $0["id"] as? String == "speakers" }?["recordPermission"] == nil)
+            let recording = try Earshot.start(
+                ["loopback", "--device", "pipewire", "--duration", "0.5"], environment: environment)
+            #expect(recording.wait() == .exit(0), "\(recording.errors)")
+            #expect(recording.errors.contains("Good Mic is muted. Unmute it"), "\(recording.errors)")
         }
     }
 

@@ -21,6 +21,9 @@ package final class ALSASystem: AudioSystem {
     /// devices, because a check makes a card busy.
     private let unwatchedPCMs = Mutex<Set<String>>([])
     private let watcher: ALSAWatcher
+    private let jackWatcher = ALSAJackWatcher()
+    /// The cards of the listed PCMs, by the PCM's id.
+    private let cards = Mutex<[String: ALSACard]>([:])
 
     /// Lists the devices and starts watching.
     /// - Parameter extraNames: further PCMs to list if they open: `pipewire`, `plug:dmix`, those of `.asoundrc`.
@@ -32,14 +35,23 @@ package final class ALSASystem: AudioSystem {
         earshot_alsa_quiet()
         refresh()
         watcher.start(
-            tick: { [weak self] in self?.refresh(onlyUnwatched: true) }, look: { [weak self] in self?.refresh() })
+            tick: { [weak self] in
+                self?.refresh(onlyUnwatched: true)
+                self?.refreshPorts()  // drivers miss events
+            }, look: { [weak self] in self?.refresh() })
     }
 
-    deinit { watcher.stop() }
+    deinit {
+        watcher.stop()
+        jackWatcher.stop()
+    }
 
-    /// ``AudioDeviceError/noServer(_:server:onPipeWire:)`` if the list of devices is empty; nil otherwise.
+    /// The reason that the list of devices is empty: ``AudioDeviceError/notPermitted(device:)`` if the machine has cards that the
+    /// user may not open, otherwise ``AudioDeviceError/noServer(_:server:onPipeWire:)``. nil if there is a device.
     package var failure: AudioDeviceError? {
-        registry.devices.isEmpty ? .noServer(.alsa, server: nil, onPipeWire: JACKProcess.isPipeWirePresent) : nil
+        guard registry.devices.isEmpty else { return nil }
+        if let path = ALSANodes().forbiddenPath(nil) { return .notPermitted(device: path) }
+        return .noServer(.alsa, server: nil, onPipeWire: JACKProcess.isPipeWirePresent)
     }
 
     /// Updates the list of devices.
@@ -52,14 +64,17 @@ package final class ALSASystem: AudioSystem {
             let known = Dictionary(present.map { ($0.id, $0) }) { first, _ in first }
             let cards = ALSACard.all()
             var devices: [AudioDeviceDescription] = []
+            var owners = Dictionary(cards.map { ($0.id, $0) }) { first, _ in first }
             for name in names {
                 guard !onlyUnwatched || unwatchedPCMs.contains(name) else {
+                    owners[name] = self.cards.withLock { $0[name] }
                     if let device = known[name] { devices.append(device) }
                     continue
                 }
                 let probe = ALSAProbe(name)
                 let isWatched = probe.isBusy || probe.sides.contains { !$0.isServer }
                 if isWatched { unwatchedPCMs.remove(name) } else { unwatchedPCMs.insert(name) }
+                owners[name] = probe.isBusy ? self.cards.withLock { $0[name] } : Self.card(of: probe, cards)
                 if let device = Self.describe(name, probe, cards, known[name]) { devices.append(device) }
             }
             // Cards are not opened for the check of unwatched PCMs, since opening a card may cause a click.
@@ -69,7 +84,30 @@ package final class ALSASystem: AudioSystem {
             for i in devices.indices { (devices[i].isDefaultInput, devices[i].isDefaultOutput) = (false, false) }
             if let i = devices.firstIndex(where: { $0.has(.input) }) { devices[i].isDefaultInput = true }
             if let i = devices.firstIndex(where: { $0.has(.output) }) { devices[i].isDefaultOutput = true }
+            self.cards.withLock { $0 = owners }
+            updatePorts(&devices)
             registry.replace(with: devices)
+            jackWatcher.watch(Set(cards.map(\.number))) { [weak self] in self?.refreshPorts() }
+        }
+    }
+
+    /// Reads the cards' jacks.
+    private func refreshPorts() {
+        unwatchedPCMs.withLock { _ in
+            var devices = registry.devices
+            updatePorts(&devices)
+            registry.replace(with: devices)
+        }
+    }
+
+    private func updatePorts(_ devices: inout [AudioDeviceDescription]) {
+        let cards = cards.withLock { $0 }
+        var jacks: [Int: ALSAJacks] = [:]
+        for i in devices.indices {
+            guard let card = cards[devices[i].id] else { continue }
+            let states = jacks[card.number] ?? ALSAJacks(ofCard: card.number)
+            jacks[card.number] = states
+            states.apply(to: &devices[i], card)
         }
     }
 
@@ -110,6 +148,7 @@ package final class ALSASystem: AudioSystem {
         let all = devices
         let listed = all.filter { $0.id == input || $0.id == output }
         let names = listed.isEmpty ? [input, output].compactMap { $0 } : listed.map(\.name)
+        defer { refreshPorts() }  // a driver may notice plugs only while a PCM is open
         do {
             return try unwatchedPCMs.withLock { _ throws(AudioDeviceError) in
                 try ALSADevice(
@@ -143,6 +182,11 @@ package final class ALSASystem: AudioSystem {
 
     // MARK: Descriptions
 
+    /// Returns the card to which a PCM of ALSA's configuration leads; nil if it leads to none.
+    private static func card(of probe: ALSAProbe, _ cards: [ALSACard]) -> ALSACard? {
+        probe.sides.first.flatMap { side in cards.first { $0.number == side.card } }
+    }
+
     private static func describe(_ card: ALSACard, _ known: AudioDeviceDescription?) -> AudioDeviceDescription {
         let probe = ALSAProbe(card.id, capture: card.hasCapture, playback: card.hasPlayback)
         if probe.isBusy, let known { return known }
@@ -158,13 +202,31 @@ package final class ALSASystem: AudioSystem {
         _ name: String, _ probe: ALSAProbe, _ cards: [ALSACard], _ known: AudioDeviceDescription?
     ) -> AudioDeviceDescription? {
         if probe.isBusy, let known { return known }
-        guard let side = probe.sides.first else { return nil }
-        let card = cards.first { $0.number == side.card }
+        guard !probe.sides.isEmpty else { return nil }
+        let card = Self.card(of: probe, cards)
         var description = AudioDeviceDescription(
             id: name, backend: .alsa, name: card.map { "\(name) (\($0.cardName))" } ?? name,
             transport: card?.transport ?? .virtual, form: card?.form ?? .unknown,
             inputChannelCount: 0, outputChannelCount: 0)
         probe.fill(&description)
         return description
+    }
+}
+
+extension ALSASystem: RecordPermissionSource {
+    /// Returns the permission by the card's device node, its mixer and its sockets; `granted` for a PCM without a card.
+    package func recordPermission(ofListed device: AudioDeviceDescription) -> RecordPermission {
+        guard let card = cards.withLock({ $0[device.id] }) else { return .granted }
+        if let path = ALSANodes().forbiddenPath(.input, card: card.number, device: card.device) {
+            return .denied(.noAccess(path: path))
+        }
+        if let obstacle = ALSACaptureMixer(ofCard: card.number).obstacle { return .denied(obstacle) }
+        let jacks = ALSAJacks(ofCard: card.number)
+        let isEmpty = card.device == 0 && jacks.hasMicrophone == false && !jacks.hasInternalMicrophone
+        return isEmpty ? .unknown(.notPluggedIn) : .granted
+    }
+
+    package func recordPermissionWithoutDevice() -> RecordPermission? {
+        ALSANodes().forbiddenPath(.input).map { .denied(.noAccess(path: $0)) }
     }
 }

@@ -37,7 +37,7 @@ extension PipeWireGraph {
     private func hardware() -> [AudioDeviceDescription] {
         nodes.filter { Self.isDevice($0.value) }.sorted { $0.key < $1.key }.compactMap { id, own in
             // Properties that a node lacks are taken from the device to which the node belongs.
-            let device = own[PW_KEY_DEVICE_ID].flatMap { UInt32($0) }.flatMap { devices[$0] } ?? [:]
+            let device = Self.card(of: own).flatMap { devices[$0] } ?? [:]
             return description(id, own.merging(device) { own, _ in own })
         }
     }
@@ -52,11 +52,13 @@ extension PipeWireGraph {
         let destinations = destinations(of: id).count
         let outputs = hasOutput ? (destinations > 0 ? destinations : channels) : 0
         guard inputs + outputs > 0 else { return nil }
+        let ports = ports(ofNode: properties, isOutput: hasOutput)
         let own = properties[PW_KEY_AUDIO_RATE].flatMap { Int($0) }.flatMap { (1...1_000_000).contains($0) ? $0 : nil }
-        return AudioDeviceDescription(
+        var description = AudioDeviceDescription(
             id: name, backend: .pipewire,
             name: properties[PW_KEY_NODE_DESCRIPTION] ?? properties[PW_KEY_NODE_NICK] ?? name,
-            transport: Self.transport(properties), form: Self.form(properties, isOutput: hasOutput),
+            transport: ports.activeType == "hdmi" ? .hdmi : Self.transport(properties),
+            form: Self.form(properties, ports.active, isOutput: hasOutput),
             inputChannelCount: inputs, outputChannelCount: outputs, sampleRate: Double(own ?? sampleRate),
             sampleRates: own.map { [Double($0)] } ?? clock.sampleRates.map(Double.init),
             blockFrameCounts: clock.quanta,
@@ -64,6 +66,10 @@ extension PipeWireGraph {
             outputLatency: outputs > 0 ? latency(self.destinations(of: id).first) : nil,
             isDefaultInput: hasInput && name == defaultSource,
             isDefaultOutput: hasOutput && name == defaultSink)
+        description.ports = ports.all
+        description.portName = ports.activeName
+        description.headsetProfile = headsetProfile(ofNode: properties)
+        return description
     }
 
     /// Returns the latency of a device's port in seconds, for the quantum of a default request; nil if the device reports none.
@@ -81,17 +87,6 @@ extension PipeWireGraph {
         case "pci", "isa", "platform": return .builtIn
         case nil where properties[PW_KEY_DEVICE_ID] == nil && properties[PW_KEY_DEVICE_API] == nil: return .virtual
         default: return .unknown
-        }
-    }
-
-    private static func form(_ properties: [String: String], isOutput: Bool) -> AudioDeviceDescription.Form {
-        switch properties[PW_KEY_DEVICE_FORM_FACTOR] {
-        case "headset", "hands-free", "handset": .headset
-        case "headphone": .headphones
-        case "speaker", "tv", "car", "hifi", "portable": .speaker
-        case "microphone", "webcam": .microphone
-        case "internal", "computer": isOutput ? .speaker : .microphone
-        default: .unknown
         }
     }
 }

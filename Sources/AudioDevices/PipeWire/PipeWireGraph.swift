@@ -25,10 +25,25 @@ struct PipeWireGraph {
         var quanta = 32...2_048
     }
 
+    /// A source's volume as its user has set it.
+    struct Volume: Hashable {
+        var isMuted = false
+        /// True if the volumes of all channels are 0.
+        var isZero = false
+    }
+
     /// The properties of nodes, by the node's number.
     var nodes: [UInt32: [String: String]] = [:]
     /// The properties of devices, which the nodes of a device share, by the device's number.
     var devices: [UInt32: [String: String]] = [:]
+    /// The routes and profiles of devices, by the device's number.
+    var cards: [UInt32: Card] = [:]
+    /// Cards whose lists the server has not sent completely.
+    var unfinishedCards: [UInt32: Card] = [:]
+    /// The names of the nodes that Bluetooth devices have or had, by the device's number.
+    var bluetoothNodes: [UInt32: Set<String>] = [:]
+    /// The volumes of sources, by the node's number.
+    var volumes: [UInt32: Volume] = [:]
     var ports: [UInt32: Port] = [:]
     /// The process ids of clients, by the client's number.
     var processes: [UInt32: pid_t] = [:]
@@ -58,6 +73,10 @@ struct PipeWireGraph {
     mutating func remove(_ id: UInt32) {
         nodes[id] = nil
         devices[id] = nil
+        cards[id] = nil
+        unfinishedCards[id] = nil
+        bluetoothNodes[id] = nil
+        volumes[id] = nil
         ports[id] = nil
         processes[id] = nil
         delays[id] = nil

@@ -68,6 +68,14 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
     /// Removes a client. Under the lock.
     func remove(_ client: PipeWireClient) { clients[ObjectIdentifier(client)] = nil }
 
+    /// Sets the profile of a device object, by the profile's number. Does nothing for an unknown device. Under the lock.
+    func setProfile(_ index: Int, of device: UInt32) {
+        guard let watch = watches[device], graph.devices[device] != nil, let number = Int32(exactly: index) else {
+            return
+        }
+        earshot_pw_set_profile(watch.proxy, number)
+    }
+
     /// Lowers the volume of other programs, current and later ones. Under the lock.
     /// - Returns: the number for ``unduckOthers(_:)``.
     func duckOthers(to gain: Float) -> Int {
@@ -174,6 +182,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
             changed()
         } else {
             roundCount = 0
+            if !isChanged { graph.applyCardUpdates() }
             publish()
             if isChanged { changed() }
         }
@@ -181,7 +190,7 @@ final class PipeWireHub: @unchecked Sendable {  // what is not `let` is touched 
 
     private func publish() {
         setFailure(nil)
-        registry.replace(with: graph.descriptions())
+        registry.replace(with: graph.descriptions(), reconfigured: graph.reconfiguredNodes)
         for client in clients.values { client.graphChanged() }
     }
 }
@@ -194,14 +203,22 @@ extension PipeWireHub {
             graph.nodes[id] = properties
             if graph.isForeignStream(id) { streams.appeared(objects, id) }
             guard PipeWireGraph.isDevice(properties) else { break }
-            watches[id] = .node(objects, id) { [unowned self] properties in
+            let isSource = properties[PW_KEY_MEDIA_CLASS] != "Audio/Sink"
+            watches[id] = .node(objects, id, readsVolume: isSource) { [unowned self] properties in
                 graph.nodes[id] = properties
+                changed()
+            } onVolumes: { [unowned self] volumes in
+                graph.volumes[id] = PipeWireGraph.Volume(
+                    isMuted: volumes.isMuted, isZero: volumes.user.allSatisfy { $0 == 0 })
                 changed()
             }
         case PipeWireType.device where properties[PW_KEY_MEDIA_CLASS] == "Audio/Device":
             graph.devices[id] = properties
             watches[id] = .device(objects, id) { [unowned self] properties in
                 graph.devices[id] = properties
+                changed()
+            } onCardUpdate: { [unowned self] update in
+                graph.add(update, to: id)
                 changed()
             }
         case PipeWireType.port:

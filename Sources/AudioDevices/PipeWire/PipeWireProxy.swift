@@ -11,13 +11,19 @@ final class PipeWireProxy {
     private let onState: (pw_link_state) -> Void
     private let onVolumes: (PipeWireStreams.Volumes) -> Void
     private let onLatency: (spa_latency_info) -> Void
+    private let onCardUpdate: (PipeWireGraph.CardUpdate) -> Void
+    /// The flags with which a device's parameters were last reported; they change whenever a parameter does.
+    private var parameterFlags: [PipeWireGraph.CardParameter: UInt32] = [:]
+    /// The numbers of the latest requests for a device's parameters. Answers to earlier requests are out of date.
+    private var requests: [PipeWireGraph.CardParameter: CInt] = [:]
 
     private init(
         _ proxy: UnsafeMutableRawPointer, onProperties: @escaping ([String: String]) -> Void = { _ in },
         onEntry: @escaping (String?, String?) -> Void = { _, _ in },
         onState: @escaping (pw_link_state) -> Void = { _ in },
         onVolumes: @escaping (PipeWireStreams.Volumes) -> Void = { _ in },
-        onLatency: @escaping (spa_latency_info) -> Void = { _ in }
+        onLatency: @escaping (spa_latency_info) -> Void = { _ in },
+        onCardUpdate: @escaping (PipeWireGraph.CardUpdate) -> Void = { _ in }
     ) {
         self.proxy = proxy
         self.onProperties = onProperties
@@ -25,6 +31,7 @@ final class PipeWireProxy {
         self.onState = onState
         self.onVolumes = onVolumes
         self.onLatency = onLatency
+        self.onCardUpdate = onCardUpdate
     }
 
     private var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
@@ -41,18 +48,23 @@ final class PipeWireProxy {
         pw_registry_bind(registry, id, type, UInt32(version), 0)
     }
 
-    /// Returns a watch that reports a node's properties, at once and at each change; nil if the node cannot be watched.
+    /// Returns a watch that reports a node's properties, and with `readsVolume` its volumes, at once and at each change; nil if
+    /// the node cannot be watched.
     static func node(
-        _ registry: OpaquePointer, _ id: UInt32, _ onProperties: @escaping ([String: String]) -> Void
+        _ registry: OpaquePointer, _ id: UInt32, readsVolume: Bool,
+        _ onProperties: @escaping ([String: String]) -> Void,
+        onVolumes: @escaping (PipeWireStreams.Volumes) -> Void
     ) -> PipeWireProxy? {
         guard let proxy = bind(registry, id, PipeWireType.node, PW_VERSION_NODE) else { return nil }
-        let watch = PipeWireProxy(proxy, onProperties: onProperties)
+        let watch = PipeWireProxy(proxy, onProperties: onProperties, onVolumes: onVolumes)
         var events = pw_node_events()
         events.version = UInt32(PW_VERSION_NODE_EVENTS)
         events.info = pipeWireNodeInfo
+        if readsVolume { events.param = pipeWireStreamParameter }
         let hook = PipeWireHook(events)
         watch.removals.append { hook.remove() }
         earshot_pw_listen_node(proxy, hook.hook, hook.events, watch.pointer)
+        if readsVolume { earshot_pw_watch_properties(proxy) }
         return watch
     }
 
@@ -89,15 +101,18 @@ final class PipeWireProxy {
         return watch
     }
 
-    /// Returns a watch that reports a device's properties, at once and at each change; nil if the device cannot be watched.
+    /// Returns a watch that reports a device's properties, its routes and its profiles, at once and at each change; nil if the
+    /// device cannot be watched.
     static func device(
-        _ registry: OpaquePointer, _ id: UInt32, _ onProperties: @escaping ([String: String]) -> Void
+        _ registry: OpaquePointer, _ id: UInt32, _ onProperties: @escaping ([String: String]) -> Void,
+        onCardUpdate: @escaping (PipeWireGraph.CardUpdate) -> Void
     ) -> PipeWireProxy? {
         guard let proxy = bind(registry, id, PipeWireType.device, PW_VERSION_DEVICE) else { return nil }
-        let watch = PipeWireProxy(proxy, onProperties: onProperties)
+        let watch = PipeWireProxy(proxy, onProperties: onProperties, onCardUpdate: onCardUpdate)
         var events = pw_device_events()
         events.version = UInt32(PW_VERSION_DEVICE_EVENTS)
         events.info = pipeWireDeviceInfo
+        events.param = pipeWireDeviceParameter
         let hook = PipeWireHook(events)
         watch.removals.append { hook.remove() }
         earshot_pw_listen_device(proxy, hook.hook, hook.events, watch.pointer)
@@ -154,6 +169,26 @@ final class PipeWireProxy {
     fileprivate func notify(_ state: pw_link_state) { onState(state) }
     fileprivate func notify(_ volumes: PipeWireStreams.Volumes) { onVolumes(volumes) }
     fileprivate func notify(_ latency: spa_latency_info) { onLatency(latency) }
+
+    /// Requests the parameters that have changed. The server sends neither the values nor the end of a list by itself.
+    fileprivate func readChangedParameters(_ parameters: UnsafeBufferPointer<spa_param_info>) {
+        for parameter in PipeWireGraph.CardParameter.allCases {
+            guard let info = parameters.first(where: { $0.id == parameter.id }),
+                parameterFlags[parameter] != info.flags
+            else { continue }
+            parameterFlags[parameter] = info.flags
+            onCardUpdate(.list(parameter))
+            let isReadable = info.flags & UInt32(SPA_PARAM_INFO_READ) != 0
+            requests[parameter] = isReadable ? earshot_pw_read_parameter(proxy, info.id) : nil
+        }
+    }
+
+    fileprivate func notify(_ id: UInt32, request: CInt, _ value: UnsafePointer<spa_pod>) {
+        guard let parameter = PipeWireGraph.CardParameter.allCases.first(where: { $0.id == id }),
+            requests[parameter] == request, let update = parameter.update(value)
+        else { return }
+        onCardUpdate(update)
+    }
 }
 
 /// The types of a server's objects, as its registry names them.
@@ -202,8 +237,18 @@ private func pipeWirePortParameter(
 }
 
 private func pipeWireDeviceInfo(_ data: UnsafeMutableRawPointer?, _ info: UnsafePointer<pw_device_info>?) {
-    guard let info, info.pointee.change_mask & UInt64(PW_DEVICE_CHANGE_MASK_PROPS) != 0 else { return }
-    watch(data)?.notify(pipeWireEntries(info.pointee.props))
+    guard let info = info?.pointee else { return }
+    if info.change_mask & UInt64(PW_DEVICE_CHANGE_MASK_PROPS) != 0 { watch(data)?.notify(pipeWireEntries(info.props)) }
+    if info.change_mask & UInt64(PW_DEVICE_CHANGE_MASK_PARAMS) != 0 {
+        watch(data)?.readChangedParameters(UnsafeBufferPointer(start: info.params, count: Int(info.n_params)))
+    }
+}
+
+private func pipeWireDeviceParameter(
+    _ data: UnsafeMutableRawPointer?, _ number: CInt, _ id: UInt32, _ index: UInt32, _ next: UInt32,
+    _ value: UnsafePointer<spa_pod>?
+) {
+    if let value { watch(data)?.notify(id, request: number, value) }
 }
 
 private func pipeWireMetadata(

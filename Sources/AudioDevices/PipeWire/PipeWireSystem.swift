@@ -98,6 +98,19 @@ package final class PipeWireSystem: AudioDucking {
     }
 }
 
+extension PipeWireSystem: RecordPermissionSource {
+    /// Returns the permission by the mute and the volume that the user has set.
+    package func recordPermission(ofListed device: AudioDeviceDescription) -> RecordPermission {
+        let hub = hub
+        let volume = hub.loop.locked { hub.graph.deviceNode(named: device.id).flatMap { hub.graph.volumes[$0] } }
+        guard let volume else { return .granted }
+        return volume.isMuted ? .denied(.muted) : volume.isZero ? .denied(.zeroVolume) : .granted
+    }
+
+    /// Always nil: a server that hides devices from a program does not tell.
+    package func recordPermissionWithoutDevice() -> RecordPermission? { nil }
+}
+
 extension PipeWireHub {
     /// Returns the device of a request's side; nil if the side is left out or there is no default. Under the lock.
     func target(

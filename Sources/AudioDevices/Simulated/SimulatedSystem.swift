@@ -87,6 +87,14 @@ public final class SimulatedSystem: AudioSystem {
     /// Replugs a card that was removed or has vanished. Does nothing for a present or unknown card.
     public func putBack(_ id: String) { setPulled(id, false) }
 
+    /// Changes a card's description, such as the port in use. The card's devices run on. Does nothing if no card has this id.
+    package func updateDescription(of id: String, _ update: (inout AudioDeviceDescription) -> Void) {
+        change { state in
+            guard let at = state.entries.firstIndex(where: { $0.card.description.id == id }) else { return }
+            update(&state.entries[at].card.description)
+        }
+    }
+
     /// Sets the ids of the default cards; nil leaves that direction unchanged. An absent card becomes the default when it
     /// appears.
     public func setDefault(input: String? = nil, output: String? = nil) {

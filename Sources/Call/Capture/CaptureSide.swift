@@ -24,6 +24,8 @@ struct CaptureSide: ~Copyable {
     private var check: MicrophoneCheck
     private var level = SpokenLevels()
     private var expectedSampleTime: Int64 = .min
+    /// The lost frames from which a gap counts as a change of the route rather than an xrun: 50 ms.
+    private let routeGapFrames: Int64
 
     init(
         ring: AudioRing.Writer, wakeup: Wakeup.Handle, levels: LatestValue<SpokenLevels>.Writer, block: Channels,
@@ -46,6 +48,7 @@ struct CaptureSide: ~Copyable {
         self.rawTap = rawTap
         speech = SpeechDetector(sampleRate: sampleRate)
         check = MicrophoneCheck(sampleRate: sampleRate)
+        routeGapFrames = Int64(sampleRate * 0.05)
     }
 
     /// Processes a block of a device that only captures.
@@ -62,6 +65,7 @@ struct CaptureSide: ~Copyable {
         let frames = min(cycle.frameCount, capacity)
         if expectedSampleTime != .min, cycle.sampleTime > expectedSampleTime {
             ring.skip(Int(cycle.sampleTime &- expectedSampleTime))
+            if cycle.sampleTime &- expectedSampleTime >= routeGapFrames { check.noteRouteChange() }
         }
         expectedSampleTime = cycle.sampleTime &+ Int64(cycle.frameCount)
         for c in 0..<block.count {

@@ -8,8 +8,15 @@
 #include <pipewire/pipewire.h>
 #include <pwd.h>
 #include <sched.h>
+#include <spa/param/audio/format-utils.h>
 #include <spa/param/latency-utils.h>
+#include <spa/param/param.h>
 #include <spa/param/props.h>
+// Older versions define routes and profiles in param.h.
+#if __has_include(<spa/param/route.h>)
+#include <spa/param/profile.h>
+#include <spa/param/route.h>
+#endif
 #include <spa/pod/builder.h>
 #include <spa/pod/iter.h>
 #include <spa/utils/json.h>
@@ -121,6 +128,79 @@ static inline void earshot_pw_set_soft_volumes(void *node, const float *volumes,
         &b, SPA_TYPE_OBJECT_Props, SPA_PARAM_Props, SPA_PROP_softVolumes,
         SPA_POD_Array(sizeof(float), SPA_TYPE_Float, count, volumes), SPA_PROP_softMute, SPA_POD_Bool(muted));
     if (props) pw_node_set_param((struct pw_node *)node, SPA_PARAM_Props, 0, props);
+}
+
+// A device is a card. Its profile is the set of nodes that it has; a route is one of its sockets or built-in converters.
+
+/// Requests all values of a device's parameter. Returns the number that its answers carry, or a negative errno.
+static inline int earshot_pw_read_parameter(void *device, uint32_t id) {
+    return pw_device_enum_params((struct pw_device *)device, 0, id, 0, UINT32_MAX, NULL);
+}
+/// Sets a device's profile until its user or the session manager chooses another; the session manager does not store it.
+static inline void earshot_pw_set_profile(void *device, int32_t index) {
+    uint8_t buffer[256];
+    struct spa_pod_builder b = SPA_POD_BUILDER_INIT(buffer, sizeof(buffer));
+    struct spa_pod *profile = (struct spa_pod *)spa_pod_builder_add_object(
+        &b, SPA_TYPE_OBJECT_ParamProfile, SPA_PARAM_Profile, SPA_PARAM_PROFILE_index, SPA_POD_Int(index),
+        SPA_PARAM_PROFILE_save, SPA_POD_Bool(false));
+    if (profile) pw_device_set_param((struct pw_device *)device, SPA_PARAM_Profile, 0, profile);
+}
+
+/// Captures sound and discards it. The properties belong to the stream from then on. Returns NULL on failure.
+static inline struct pw_stream *earshot_pw_capture(struct pw_core *core, struct pw_properties *properties) {
+    uint8_t buffer[1024];
+    struct spa_pod_builder b = SPA_POD_BUILDER_INIT(buffer, sizeof(buffer));
+    struct spa_audio_info_raw format = {.format = SPA_AUDIO_FORMAT_F32, .channels = 1};
+    const struct spa_pod *formats[1] = {spa_format_audio_raw_build(&b, SPA_PARAM_EnumFormat, &format)};
+    struct pw_stream *stream = pw_stream_new(core, "headset microphone", properties);
+    if (!stream) return NULL;
+    enum pw_stream_flags flags = (enum pw_stream_flags)(PW_STREAM_FLAG_AUTOCONNECT | PW_STREAM_FLAG_MAP_BUFFERS);
+    if (pw_stream_connect(stream, PW_DIRECTION_INPUT, PW_ID_ANY, flags, formats, 1) >= 0) return stream;
+    pw_stream_destroy(stream);
+    return NULL;
+}
+
+// Each reads a property of an object. A property of another type counts as missing.
+static inline int32_t earshot_pw_int(const struct spa_pod *object, uint32_t key, int32_t missing) {
+    const struct spa_pod_prop *property = spa_pod_find_prop(object, NULL, key);
+    if (property) spa_pod_get_int(&property->value, &missing);
+    return missing;
+}
+static inline uint32_t earshot_pw_id(const struct spa_pod *object, uint32_t key, uint32_t missing) {
+    const struct spa_pod_prop *property = spa_pod_find_prop(object, NULL, key);
+    if (property) spa_pod_get_id(&property->value, &missing);
+    return missing;
+}
+/// The text belongs to the object; NULL if it is missing.
+static inline const char *earshot_pw_text(const struct spa_pod *object, uint32_t key) {
+    const struct spa_pod_prop *property = spa_pod_find_prop(object, NULL, key);
+    const char *text = NULL;
+    return property && spa_pod_get_string(&property->value, &text) >= 0 ? text : NULL;
+}
+/// Reads numbers from an array. Returns how many, 0 if there are none.
+static inline uint32_t earshot_pw_ints(
+    const struct spa_pod *object, uint32_t key, int32_t *values, uint32_t capacity) {
+    const struct spa_pod_prop *property = spa_pod_find_prop(object, NULL, key);
+    if (!property || !spa_pod_is_array(&property->value) ||
+        SPA_POD_ARRAY_VALUE_SIZE(&property->value) != sizeof(int32_t))
+        return 0;
+    return spa_pod_copy_array(&property->value, SPA_TYPE_Int, values, capacity);
+}
+/// Reads an entry of a structure that has a number, and then names and values in turn. The text belongs to the object; NULL if
+/// it is missing.
+static inline const char *earshot_pw_entry(const struct spa_pod *object, uint32_t key, const char *name) {
+    const struct spa_pod_prop *property = spa_pod_find_prop(object, NULL, key);
+    const struct spa_pod *item;
+    const char *text = NULL;
+    bool is_value = false, is_found = false;
+    if (!property || !spa_pod_is_struct(&property->value)) return NULL;
+    SPA_POD_STRUCT_FOREACH(&property->value, item) {
+        if (spa_pod_get_string(item, &text) < 0) continue;
+        if (is_value && is_found) return text;
+        if (!is_value) is_found = strcmp(text, name) == 0;
+        is_value = !is_value;
+    }
+    return NULL;
 }
 
 /// The thread's number, with which any thread can query the scheduler.

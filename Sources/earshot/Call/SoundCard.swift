@@ -81,6 +81,7 @@ final class SoundCard: LiveCallDevice {
             sessionConfiguration.category = .playback
             sessionConfiguration.pausesWhenHeadphonesLeave = false
         }
+        system.warnOfSilentMicrophone(id: sessionConfiguration.preferredInput)
         calls = try CallDeviceSession(
             AudioSession(system, sessionConfiguration),
             input: !options.separateInput

@@ -7,11 +7,15 @@ struct DeviceListing {
     let backend: AudioBackend
     let failure: AudioDeviceError?
     let devices: [AudioDeviceDescription]
+    /// The permission to record from each input that is not a monitor, by the device's id.
+    let permissions: [String: RecordPermission]
 
     init(_ system: any AudioSystem) {
         backend = system.backend
         failure = system.failure
         devices = failure == nil ? system.devices : []
+        let inputs = devices.filter { $0.has(.input) && $0.form != .monitor }
+        permissions = Dictionary(inputs.map { ($0.id, system.recordPermission(ofInput: $0.id)) }) { first, _ in first }
     }
 
     /// Returns the failure if there is no device at all; nil otherwise.

@@ -20,8 +20,18 @@ struct DeviceReport: Codable {
         var outputLatencyMs: Double?
         var isDefaultInput: Bool
         var isDefaultOutput: Bool
+        /// The name of the port in use; nil if the system names none.
+        var port: String?
+        /// True if a plug is in the port; nil if unknown.
+        var isPluggedIn: Bool?
+        /// The profile of a Bluetooth headset: `music` or `call`; nil for other devices.
+        var headsetProfile: String?
+        /// The permission to record: `granted`, `denied` or `unknown`; nil for outputs, and in events.
+        var recordPermission: String?
+        /// The reason that the permission is not granted.
+        var recordObstacle: String?
 
-        init(_ device: AudioDeviceDescription) {
+        init(_ device: AudioDeviceDescription, _ permission: RecordPermission? = nil) {
             id = device.id
             name = device.name
             transport = device.transport.rawValue
@@ -36,6 +46,11 @@ struct DeviceReport: Codable {
             outputLatencyMs = device.outputLatency.map { $0 * 1e3 }
             isDefaultInput = device.isDefaultInput
             isDefaultOutput = device.isDefaultOutput
+            port = device.portName
+            isPluggedIn = device.port.flatMap { $0.availability == .unknown ? nil : $0.availability == .available }
+            headsetProfile = device.headsetProfile.map { if case .music = $0 { "music" } else { "call" } }
+            recordPermission = permission?.word
+            recordObstacle = permission?.reason?.word
         }
     }
 
@@ -63,11 +78,11 @@ struct DeviceReport: Codable {
     var systems: [System]
 
     init(_ listings: [DeviceListing]) {
-        systems = listings.map {
+        systems = listings.map { listing in
             System(
-                system: $0.backend.rawValue, isRunning: $0.failure == nil,
-                reason: $0.failure.map { ErrorText.text($0) },
-                devices: $0.devices.map(Device.init))
+                system: listing.backend.rawValue, isRunning: listing.failure == nil,
+                reason: listing.failure.map { ErrorText.text($0) },
+                devices: listing.devices.map { Device($0, listing.permissions[$0.id]) })
         }
     }
 }

@@ -34,6 +34,12 @@ struct DeviceTable {
         }
         let all = shownListings.flatMap(\.devices)
         var notes = all.compactMap(DeviceFormatting.advice).map { coloured($0, 33) }
+        for listing in shownListings {
+            for device in listing.devices where device.isDefaultInput {
+                let advice = listing.permissions[device.id]?.advice(for: DeviceFormatting.name(device))
+                if let advice { notes.append(coloured(advice, 33)) }
+            }
+        }
         if all.contains(where: { $0.isDefaultInput || $0.isDefaultOutput }) {
             let first = shownListings.count > 1 ? ", and \(shownListings[0].backend) where no --device is" : ""
             notes.append("● is the default microphone or speaker\(first).")
@@ -54,7 +60,7 @@ struct DeviceTable {
         }
         let name = DeviceFormatting.name(device)
         return [
-            name.count > 40 ? name.prefix(39) + "…" : name, device.kindDescription,
+            name.count > 40 ? name.prefix(39) + "…" : name, DeviceFormatting.kind(device),
             channels(device.inputChannelCount, device.isDefaultInput),
             channels(device.outputChannelCount, device.isDefaultOutput), DeviceFormatting.rate(device),
             DeviceFormatting.blocks(device), DeviceFormatting.delay(device),

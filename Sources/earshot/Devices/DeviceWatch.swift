@@ -89,7 +89,7 @@ struct DeviceWatch {
         func event(_ name: String, _ device: AudioDeviceDescription?, reason: String? = nil) -> DeviceReport.Event {
             let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
             return DeviceReport.Event(
-                time: time, system: backend.rawValue, event: name, device: device.map(DeviceReport.Device.init),
+                time: time, system: backend.rawValue, event: name, device: device.map { DeviceReport.Device($0) },
                 reason: reason)
         }
         switch news {

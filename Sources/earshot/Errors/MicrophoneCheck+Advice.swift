@@ -8,7 +8,7 @@ extension MicrophoneCheck.Finding {
         switch self {
         case .fine: nil
         case .digitalSilence:
-            "the microphone has been completely silent (all zeros) for 5 s. Unmute it in the sound settings. See which one is in use: "
+            "the microphone is completely silent (all zeros). Unmute it in the sound settings. See which one is in use: "
                 + "earshot devices"
         case .silent:
             "the microphone has been silent for 5 s. Check that it is not muted. See which one is in use: earshot devices"

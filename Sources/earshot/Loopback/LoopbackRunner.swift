@@ -77,7 +77,7 @@ final class LoopbackRunner {
                 measurement = probing?.measurement
                 if case .success(let found)? = measurement { presenter.notify(found, stated) }
             }
-            let elapsedMilliseconds = Int(min(1, now.seconds(since: lastMicrophoneCheck)) * 1_000)
+            let elapsedMilliseconds = Int(min(0.1, now.seconds(since: lastMicrophoneCheck)) * 1_000)
             lastMicrophoneCheck = now
             if command.measure == nil, microphone.update(levels.input, frameCount: elapsedMilliseconds),
                 let advice = microphone.finding.advice

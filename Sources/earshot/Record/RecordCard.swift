@@ -51,6 +51,7 @@ final class RecordCard: SessionCard {
         }
         (self.feeder, self.source) = (feeder, source)
         session = AudioSession(system, try Self.sessionConfiguration(command, count, rate, system))
+        system.warnOfSilentMicrophone(id: session.configuration.preferredInput)
         device = try session.activate(needing: [.input])
         watchdog = CallbackWatchdog(monitor: device.monitor)
         meter = MonitorTape(sampleRate: device.sampleRate)

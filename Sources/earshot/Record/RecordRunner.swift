@@ -96,9 +96,12 @@ final class RecordRunner {
                 return .failed(
                     card.recorder.error.map { Failure($0) } ?? Failure("Nothing is being written.", status: 73))
             }
-            let elapsedMilliseconds = Int(min(1, now.seconds(since: lastMicrophoneCheck)) * 1_000)
+            let elapsedMilliseconds = Int(min(0.1, now.seconds(since: lastMicrophoneCheck)) * 1_000)
             lastMicrophoneCheck = now
-            if microphone.update(card.recorder.level, frameCount: elapsedMilliseconds),
+            // A simulated microphone is silent when its file has ended.
+            if !card.recorder.isRecording || card.asked.device == .simulated {
+                microphone.reset()
+            } else if microphone.update(card.recorder.level, frameCount: elapsedMilliseconds),
                 let advice = microphone.finding.advice
             {
                 Terminal.warn(advice)

@@ -49,6 +49,7 @@ extension DeviceOptions {
             inputChannelCount: inputChannelCount, outputChannelCount: 2, on: system)
         sessionConfiguration.preferredBlockFrameCount = block ?? card?.blockFrameCount
         sessionConfiguration.preferredSampleRate = rate ?? card?.sampleRate
+        system.warnOfSilentMicrophone(id: sessionConfiguration.preferredInput)
         return AudioSession(system, sessionConfiguration)
     }
 }
