@@ -54,6 +54,7 @@ import Testing
         case .setMuted: ["mute", "unmute"]
         case .rename: ["rename Zoë"]
         case .setVolume: ["volume Bob 50%"]
+        case .setHeard: ["hear Bob", "silence Bob"]
         case .setOutputVolume: ["volume all 50%"]
         case .setLatencyProfile: ["dial 0.3"]
         case .setVoiceProcessing: ["voice-processing auto", "voice-processing on", "voice-processing off"]
@@ -226,7 +227,7 @@ import Testing
         let lines = CallStatusText(status: status, hasColour: false).text.split(separator: "\n").map(String.init)
         #expect(lines[0] == "Room: Blue Room (you are the host), 1:01" && lines[1] == "You: Ann")
         #expect(lines[2] == "Audio: PipeWire Headset, 48 kHz, 256-frame blocks")
-        #expect(lines[3].hasPrefix("Dial: talk  Voice processing: off (headset") && lines[3].hasSuffix("100% (0.0 dB)"))
+        #expect(lines[3].hasPrefix("Dial: talk  Voice processing: off (headset") && lines[3].hasSuffix("Playback: 0 dB"))
         #expect(lines[4].hasPrefix("Recording: /home/ann/Music") && lines[4].hasSuffix("(0:13)"))
         #expect(lines[5] == "Requests: 1 Cleo" && lines[6].hasPrefix("NO  NAME"))
         #expect(

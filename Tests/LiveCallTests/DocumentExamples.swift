@@ -60,6 +60,7 @@ enum DocumentExamples {
         case .setMuted: return [.setMuted(true), .setMuted(false)]
         case .rename: return [.rename(try PeerName("Zoë \"Z\""))]
         case .setVolume: return [.setVolume(0.1, of: id), .setVolume(8, of: id)]
+        case .setHeard: return [.setHeard(false, of: id), .setHeard(true, of: id)]
         case .setOutputVolume: return [.setOutputVolume(0)]
         case .setLatencyProfile:
             return [.setLatencyProfile(.sing), .setLatencyProfile(try #require(LatencyProfile(position: 0.3)))]

@@ -40,6 +40,9 @@ extension CommandDocument {
         case .setVolume(let volume, let id):
             self.volume = volume
             participant = UInt64(id.number)
+        case .setHeard(let isHeard, let id):
+            self.isHeard = isHeard
+            participant = UInt64(id.number)
         case .setOutputVolume(let volume): self.volume = volume
         case .setLatencyProfile(let profile): dial = profile.description
         case .setVoiceProcessing(let mode): self.mode = mode.rawValue
@@ -66,6 +69,7 @@ extension CommandDocument {
         case .setMuted: return .setMuted(try requiredValue(isMuted, "isMuted") { $0 })
         case .rename: return .rename(try requiredValue(name, "name") { try? PeerName($0) })
         case .setVolume: return .setVolume(try gain(), of: try member())
+        case .setHeard: return .setHeard(try requiredValue(isHeard, "isHeard") { $0 }, of: try member())
         case .setOutputVolume: return .setOutputVolume(try gain())
         case .setLatencyProfile: return .setLatencyProfile(try requiredValue(dial, "dial") { LatencyProfile($0) })
         case .setVoiceProcessing:

@@ -15,6 +15,7 @@ package struct CommandDocument: Codable, Equatable, Sendable {
     package var name: String?
     package var admission: String?
     package var isMuted: Bool?
+    package var isHeard: Bool?
     /// The gain, a factor.
     package var volume: Float?
     package var dial: String?
@@ -29,8 +30,8 @@ package struct CommandDocument: Codable, Equatable, Sendable {
 
     private enum CodingKeys: String, CodingKey {
         case protocolVersion = "protocol"
-        case command, after, participant, request, name, admission, isMuted, volume, dial, mode, folder, isAllowed,
-            text, path
+        case command, after, participant, request, name, admission, isMuted, isHeard, volume, dial, mode, folder,
+            isAllowed, text, path
     }
 
     /// Creates a command without arguments.

@@ -5,7 +5,7 @@ import EarshotMediaTransport
 import EarshotPlayout
 import EarshotRooms
 
-/// A participant as JSON. Fields after `volume` are nil for the local participant, and before there is media.
+/// A participant as JSON. Fields after `isHeard` are nil for the local participant, and before there is media.
 package struct ParticipantDocument: Codable, Equatable, Sendable {
     /// The number in the room, which commands use.
     package var id: UInt64
@@ -20,6 +20,8 @@ package struct ParticipantDocument: Codable, Equatable, Sendable {
     package var allowsRecording: Bool?
     /// The playback gain, a factor from 0 to 8.
     package var volume: Float
+    /// False if the local participant does not want to hear this one.
+    package var isHeard: Bool
     /// `connecting`, `securing`, `open`, `silent`, `suspended`, `closed` or `failed`.
     package var connection: String?
     /// The reason that there is no media.
@@ -39,6 +41,7 @@ package struct ParticipantDocument: Codable, Equatable, Sendable {
         isRecording = participant.isRecording
         allowsRecording = participant.allowsRecording
         volume = participant.volume
+        isHeard = participant.isHeard
         connection = participant.connection.map(Self.name)
         if case .failed(let failure)? = participant.connection {
             error = ErrorDocument(code: "transport", failure)

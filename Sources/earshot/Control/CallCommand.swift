@@ -9,8 +9,9 @@ struct CallCommand: ExampledCommand {
             Controls the call of 'earshot host' or 'earshot join' that you run on this machine. Names may be shortened as long as only one person has the beginning. Programs can use the call's socket, too: docs/call-events.md.
             """,
         subcommands: [
-            ShowCall.self, WatchCall.self, MuteCall.self, UnmuteCall.self, SetCallVolume.self, SetCallDial.self,
-            SetCallVoiceProcessing.self, RecordCall.self, StopRecordingCall.self, AllowRecordingInCall.self,
+            ShowCall.self, WatchCall.self, MuteCall.self, UnmuteCall.self, SetCallVolume.self,
+            HearInCall.self, SilenceInCall.self, SetCallDial.self, SetCallVoiceProcessing.self, RecordCall.self,
+            StopRecordingCall.self, AllowRecordingInCall.self,
             AdmitGuest.self, DeclineGuest.self, SetCallAdmission.self, RemoveFromCall.self, RenameInCall.self,
             SayInCall.self, SendInCall.self, LeaveCall.self, EndCallRoom.self,
         ],

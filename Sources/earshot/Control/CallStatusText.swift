@@ -61,7 +61,7 @@ struct CallStatusText {
             let state = voice.state ?? voice.mode ?? ""
             parts.append("Voice processing: \(state)\(voice.reason.map { " (\($0))" } ?? "")")
         }
-        if status.sound.state != "none" { parts.append("Playback: \(VolumeArgument.text(status.outputVolume))") }
+        if status.sound.state != "none" { parts.append(VolumeSentences.playback(status.outputVolume)) }
         return parts.joined(separator: "  ")
     }
 
@@ -69,7 +69,8 @@ struct CallStatusText {
         let rows = status.participants.enumerated().map { index, participant in
             let statistics = participant.statistics
             return [
-                "\(index + 1)", participant.name, VolumeArgument.text(participant.volume),
+                "\(index + 1)", participant.name,
+                VolumeSentences.text(participant.volume, isHeard: participant.isHeard),
                 statistics?.delayMs.map { String(format: "%.0f ms", $0) } ?? "", statistics.map { "\($0.lost)" } ?? "",
                 statistics.map { "\($0.glitches)" } ?? "", Self.state(participant),
             ]

@@ -57,8 +57,51 @@ struct SetCallVolume: CallControlCommand {
     }
 
     func confirmation(_ status: StatusDocument, _ client: CallSocketClient) throws -> String {
-        let name = try isForAll ? "Playback" : ListedPerson.participant(person, status).name
-        return "\(name): \(VolumeArgument.text(volume))"
+        if isForAll { return VolumeSentences.playback(volume) }
+        return VolumeSentences.volume(volume, of: try ListedPerson.participant(person, status).name)
+    }
+}
+
+struct HearInCall: CallControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hear", abstract: "Hear a participant again that you silenced.")
+
+    static let examples = [CommandExample("Hear Bob again", "earshot call hear Bob")]
+
+    @Argument(help: "A participant's name or number.")
+    var person: String
+
+    @OptionGroup var call: RunningCallOptions
+    @OptionGroup(title: "General") var general: GeneralOptions
+
+    func command(_ status: StatusDocument) throws -> LiveCallCommand {
+        .setHeard(true, of: try ListedPerson.participant(person, status).id)
+    }
+
+    func confirmation(_ status: StatusDocument, _ client: CallSocketClient) throws -> String {
+        VolumeSentences.heard(try ListedPerson.participant(person, status).name)
+    }
+}
+
+struct SilenceInCall: CallControlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "silence", abstract: "Silence a participant for yourself. Others hear it.")
+
+    static let examples = [CommandExample("Silence Bob for yourself", "earshot call silence Bob")]
+
+    @Argument(help: "A participant's name or number.")
+    var person: String
+
+    @OptionGroup var call: RunningCallOptions
+    @OptionGroup(title: "General") var general: GeneralOptions
+
+    func command(_ status: StatusDocument) throws -> LiveCallCommand {
+        .setHeard(false, of: try ListedPerson.participant(person, status).id)
+    }
+
+    func confirmation(_ status: StatusDocument, _ client: CallSocketClient) throws -> String {
+        let name = try ListedPerson.participant(person, status).name
+        return VolumeSentences.unheard(name, command: "earshot call hear \(HostCommand.quoted(name))")
     }
 }
 

@@ -19,10 +19,4 @@ enum VolumeArgument {
         }
         throw ValidationError("use 0% to 800%, or -60dB to 18dB")
     }
-
-    /// Returns a gain as a percentage and decibels: `50% (-6.0 dB)`.
-    static func text(_ gain: Float) -> String {
-        let percentage = String(format: "%.0f%%", Double(gain) * 100)
-        return gain > 0 ? percentage + String(format: " (%.1f dB)", 20 * log10(Double(gain))) : "\(percentage) (silent)"
-    }
 }

@@ -21,8 +21,10 @@ enum VolumeSentences {
 
     /// Returns the volume of a participant, if it is not the default; otherwise nil.
     static func change(_ volume: Float, isHeard: Bool) -> String? {
-        isHeard ? (volume == 1 ? nil : text(volume)) : "not heard"
+        isHeard && volume == 1 ? nil : text(volume, isHeard: isHeard)
     }
+
+    static func text(_ volume: Float, isHeard: Bool) -> String { isHeard ? text(volume) : "not heard" }
 
     // MARK: Sentences
 
@@ -30,16 +32,25 @@ enum VolumeSentences {
     static let selectionLost = "The selected participant left."
 
     static func volume(of participant: Participant) -> String {
-        "\(participant.name): \(participant.isHeard ? text(participant.volume) : "not heard")"
+        "\(participant.name): \(text(participant.volume, isHeard: participant.isHeard))"
     }
+
+    static func volume(_ volume: Float, of name: String) -> String { "\(name): \(text(volume))" }
 
     static func playback(_ volume: Float) -> String { "Playback: \(text(volume))" }
 
     /// Returns the sentence whether the selected participant is heard, with the key that changes it.
     static func heard(_ participant: Participant) -> String {
         participant.isHeard
-            ? "You hear \(participant.name)."
+            ? heard(participant.name.text)
             : "You do not hear \(participant.name). Press v to hear \(participant.name) again."
+    }
+
+    static func heard(_ name: String) -> String { "You hear \(name)." }
+
+    /// - Parameter command: the command by which the user hears the participant again.
+    static func unheard(_ name: String, command: String) -> String {
+        "You do not hear \(name). To hear \(name) again: \(command)"
     }
 
     /// Returns the sentence about a participant who joined with a remembered volume; nil for the default volume.
