@@ -212,7 +212,7 @@ import Testing
                 == "Cleo B (a browser, cannot prove who it is, ::1) asks to join. Admit: earshot call admit 'Cleo B'")
         let others =
             #","participants":[{"id":2,"name":"Ben","isHost":false,"isMuted":false,"isAway":false,"#
-            + #""isRecording":true,"volume":1}]"#
+            + #""isRecording":true,"volume":1,"isHeard":true}]"#
         #expect(
             CallAnswers.text(try Self.event("recordingConsentRequested", others))
                 == "Ben wants to record. Let everyone here record your voice? "

@@ -80,6 +80,7 @@ package struct DeviceEventDocument: Codable, Equatable, Sendable {
             kind = "interruptionEnded"
             self.interruption = ErrorDocument(interruption)
             self.seconds = seconds.isFinite ? seconds : nil
+        case .headsetMicrophoneUnavailable: kind = "headsetMicrophoneUnavailable"
         case .paused: kind = "paused"
         }
     }
