@@ -88,7 +88,12 @@ struct PipeWireDump {
 
     /// Returns the complete route that a list's value stands for, and remembers it.
     private mutating func expand(_ value: Any, of list: String) throws -> [String: Any] {
-        var own = value as? [String: Any] ?? ["@": String(try #require(value as? String).dropFirst())]
+        var own: [String: Any]
+        if let fields = value as? [String: Any] {
+            own = fields
+        } else {
+            own = ["@": String(try #require(value as? String).dropFirst())]
+        }
         if let part = own["@"] as? String {
             let known = routes.filter { $0.key.hasPrefix(list) && $0.key.contains(part) }
             own = try #require(known.count == 1 ? known.first?.value : nil, "\(part)").merging(own) { _, new in new }
