@@ -66,7 +66,8 @@ public final class AACEncoder {
         sampleRate: Double, channelCount: Int, bitRate: Int, bandwidth: Bandwidth = .speech
     ) throws(CodecError) {
         try self.init(
-            sampleRate: sampleRate, channelCount: channelCount, bitRate: bitRate, bandwidth: bandwidth, search: .twoLoop)
+            sampleRate: sampleRate, channelCount: channelCount, bitRate: bitRate, bandwidth: bandwidth, search: .twoLoop
+        )
     }
 
     /// Creates an encoder as ``init(sampleRate:channelCount:bitRate:bandwidth:)`` does, with another search.

@@ -89,9 +89,13 @@ import Testing
         try call.describe()
         call.b.client.setOpen(true, to: call.a.id)
         call.run(until: 3)
-        let heard = call.b.heard(1..<3)
         // A fade over a block of 128 frames has steps of level / 128.
-        #expect(steepest(heard) < Float(Self.level) / 150, "\(steepest(heard))")
+        let end = steepest(call.b.heard(1..<2.2))
+        #expect(end < Float(Self.level) / 150, "\(end)")
+        // The fade begins with the resampler's response, 15 frames before the new stream's first sample, which thus has a step.
+        let beginning = steepest(call.b.heard(2.2..<3))
+        #expect(beginning < Float(Self.level) / 15, "\(beginning)")
+        let heard = call.b.heard(1..<3)
         #expect(heard.contains { $0 == 0 } && abs((heard.last ?? 0) - Float(Self.level)) < 1e-3)
     }
 

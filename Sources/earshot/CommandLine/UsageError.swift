@@ -42,7 +42,8 @@ struct UsageError: Error {
             return ". Choose one of: \(match.1.replacing(" - ", with: ", "))."
         }
         if let match = words.wholeMatch(of: /\. Please provide one of (.*)\./) {
-            return ". Choose \(match.1.replacing("'", with: ""))."
+            // ArgumentParser joins two values by "and".
+            return ". Choose \(match.1.replacing("'", with: "").replacing(" and ", with: " or "))."
         }
         return words.hasPrefix(":") ? "\(words)." : "."
     }
