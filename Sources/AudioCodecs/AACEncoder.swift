@@ -92,7 +92,8 @@ public final class AACEncoder {
         }
         context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
         earshot_av_set_channels(context, Int32(channelCount))
-        av_opt_set(context.pointee.priv_data, "aac_coder", search.rawValue, 0)
+        // The first is libavcodec's default.
+        if search != .twoLoop { av_opt_set(context.pointee.priv_data, "aac_coder", search.rawValue, 0) }
         var code = avcodec_open2(context, nil, nil)
         if code >= 0 {
             frame.pointee.nb_samples = Int32(Self.blockFrameCount)
