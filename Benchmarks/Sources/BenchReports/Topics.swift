@@ -21,9 +21,11 @@ public struct Topics {
     /// - Parameters:
     ///   - topics: all topics in their order.
     ///   - longTopics: topics that run only with `--long` or by name.
+    ///   - namedTopics: topics that run only by name.
     ///   - options: names of options with a value, without their dashes.
     public init(
-        _ arguments: [String], topics: [String], longTopics: Set<String> = [], options: Set<String> = []
+        _ arguments: [String], topics: [String], longTopics: Set<String> = [], namedTopics: Set<String> = [],
+        options: Set<String> = []
     ) throws {
         var rest = arguments[...]
         while let argument = rest.popFirst() {
@@ -38,7 +40,8 @@ public struct Topics {
                 throw WrongArgument("\(argument) is unknown; topics are \(topics.joined(separator: ", "))")
             }
         }
-        if chosen.isEmpty { chosen = topics.filter { isLong || !longTopics.contains($0) } }
+        guard chosen.isEmpty else { return }
+        chosen = topics.filter { !namedTopics.contains($0) && (isLong || !longTopics.contains($0)) }
     }
 
     /// Returns the value of an option.

@@ -10,7 +10,7 @@ struct FileBenchmarks {
     init(_ arguments: [String]) throws {
         topics = try Topics(
             arguments, topics: ["convert", "rate", "batch", "record", "call", "seek", "quality"],
-            longTopics: ["quality"], options: ["program", "python", "seconds"])
+            longTopics: ["quality"], namedTopics: ["call"], options: ["program", "python", "seconds"])
         guard let program = topics.value("program") else {
             throw Topics.WrongArgument("--program wants the path of earshot")
         }
