@@ -20,8 +20,11 @@ public struct AudioRoute: Hashable, Sendable, CustomStringConvertible {
 
     /// For example "Headset" for one device with both directions, "Webcam → Speakers" for two, "Speakers" for one direction only,
     /// "nothing" for an empty route.
-    public var description: String {
-        switch (input?.name, output?.name) {
+    public var description: String { Self.description(from: input?.name, to: output?.name) }
+
+    /// Returns the description of a route between devices with these names.
+    package static func description(from input: String?, to output: String?) -> String {
+        switch (input, output) {
         case (nil, nil): "nothing"
         case (let name?, nil), (nil, let name?): name
         case (let from?, let to?): from == to ? from : "\(from) → \(to)"

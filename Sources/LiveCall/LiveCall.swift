@@ -159,8 +159,10 @@ public final class LiveCall: Sendable {
         state.withLock { state in state.records.sorted { $0.key < $1.key }.map(\.value) }
     }
 
-    /// Executes a command, or refuses it without a change. Does not wait for the command's effects.
+    /// Executes a command, or refuses it without a change. Does not wait for the command's effects, but may wait for the disk when
+    /// a recording is to start.
     public func perform(_ command: LiveCallCommand) throws(CommandRefusal) {
+        try checkRecordingFolder(of: command)
         try process { state, now throws(CommandRefusal) in
             if case .say = command, state.core.snapshot.availability(of: .say) == .available,
                 state.core.snapshot.participants.contains(where: { state.outboxes[$0.id]?.isFull() ?? false })

@@ -82,6 +82,9 @@ import Testing
         #expect(guest.says("Ann is muted"), "\(guest.errors)")
         #expect(eventually { (try? user.status())?["isMuted"] as? Bool == true })
 
+        // The status has the device line of the call's own terminal, which may add a reason to its end.
+        let device = try user.call().output.split(separator: "\n").first { $0.hasPrefix("Audio: ") }
+        #expect(host.errors.contains(try #require(device)), "\(host.errors)")
         #expect(try user.call("volume", "bo", "-6dB").errors == "Bob: -6 dB\n")
         #expect(try user.call("volume", "all", "150%").errors.hasPrefix("Playback: +4 dB"))
         #expect(try user.call("dial", "sing").errors == "Dial: sing\n")
@@ -89,6 +92,19 @@ import Testing
         let volume = (changed["participants"] as? [[String: Any]])?.first?["volume"] as? Double
         #expect(abs(try #require(volume) - 0.501) < 0.001 && changed["outputVolume"] as? Double == 1.5)
         #expect(changed["dial"] as? String == "sing")
+
+        for line in ["Bob: -6 dB", "Playback: +4 dB", "Dial: sing"] {
+            #expect(host.says(line), "\(host.errors)")
+            #expect(eventually { text.output.contains(line) }, "\(text.output)")
+        }
+        // A key is confirmed once in its own terminal, and reported in the others.
+        terminal.type("\u{1B}[B")
+        terminal.type("v")
+        #expect(host.says("You do not hear Bob. Press v to hear Bob again."), "\(host.errors)")
+        #expect(eventually { text.output.contains("You do not hear Bob.") }, "\(text.output)")
+        #expect(try user.call("hear", "Bob").errors == "You hear Bob.\n")
+        #expect(host.says("You hear Bob."), "\(host.errors)")
+        #expect(host.errors.components(separatedBy: "You do not hear Bob").count == 2, "\(host.errors)")
 
         let wrong = try user.call("volume", "Bop", "50%")
         #expect(wrong.wait() == .exit(68) && theFailure(wrong).contains("Did you mean 'Bob'?"), "\(wrong.errors)")
@@ -166,6 +182,9 @@ import Testing
     @Test func `a recording is begun and ended from another terminal, which is told of its failure`() throws {
         let (user, scratch) = (try User(), try Scratch())
         let (host, port) = try user.host([])
+        // The folder is checked although the recording would wait for a guest.
+        let early = try user.call("record", "/proc/nowhere/x")
+        #expect(early.wait() == .exit(73) && theFailure(early).contains("Cannot record to /proc"), "\(early.errors)")
         let awaited = try user.call("record", scratch("take"))
         #expect(awaited.errors == "Recording starts when another participant joins.\n")
         #expect(try user.call("stop-recording").errors == "Recording cancelled.\n")
@@ -200,6 +219,7 @@ import Testing
         #expect(unclear.wait() == .exit(64) && theFailure(unclear).contains("2 guests ask"), "\(unclear.errors)")
         #expect(try user.call("decline", "cleo").errors == "Declined Cleo.\n")
         #expect(cleo.wait() == .exit(77), "\(cleo.errors)")
+        #expect(host.says("Declined Cleo."), "\(host.errors)")
         #expect(try user.call("admit").errors == "Admitted Bob.\n")
         #expect(bob.says("In a call with Ann"), "\(bob.errors)")
         let late = try user.call("admit", "Bob")
@@ -207,6 +227,7 @@ import Testing
         #expect(try user.call("rename", "Zoe").errors == "You are now called Zoe.\n")
         #expect(bob.says("Ann is now called Zoe."), "\(bob.errors)")
         #expect(try user.call("admission", "known").errors == "Admission: known guests only\n")
+        #expect(host.says("Admission: known guests only"), "\(host.errors)")
         #expect(try user.call("remove", "bob").errors == "Removed Bob.\n")
         #expect(bob.wait() == .exit(77), "\(bob.errors)")
         #expect(try user.call("end").errors == "Ended the room.\n")

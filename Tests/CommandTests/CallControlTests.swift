@@ -225,7 +225,7 @@ import Testing
         let status = try #require(blocks.compactMap { CallJSON.decoded(StatusDocument.self, from: $0) }.first)
         let lines = CallStatusText(status: status, hasColour: false).text.split(separator: "\n").map(String.init)
         #expect(lines[0] == "Room: Blue Room (you are the host), 1:01" && lines[1] == "You: Ann")
-        #expect(lines[2] == "Audio: PipeWire Headset, 48 kHz, 256-frame blocks")
+        #expect(lines[2] == "Audio: Headset, 48 kHz, 256-frame blocks, input 5.3 ms, output 5.3 ms, SCHED_FIFO 70")
         #expect(lines[3].hasPrefix("Dial: talk  Voice processing: off (headset"))
         #expect(lines[3].hasSuffix("Playback: 0 dB"))
         #expect(lines[4].hasPrefix("Recording: /home/ann/Music") && lines[4].hasSuffix("(0:13)"))

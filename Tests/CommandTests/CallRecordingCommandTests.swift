@@ -195,24 +195,39 @@ import Testing
         guest.stop()
     }
 
-    @Test func `a folder without write permission is refused before the call, and in the call if it is new`() throws {
+    @Test func `a folder without write permission is refused before the call, and in the call from another terminal`()
+        throws
+    {
         try FileManager.default.createDirectory(atPath: scratch("locked"), withIntermediateDirectories: false)
         try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: scratch.path)
         try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: scratch("locked"))
-        func start(_ arguments: [String]) throws -> ChildProcess {
+        // The path of a socket is limited.
+        let runtime = "/tmp/earshot-r\(getpid())-\(UInt32.random(in: 0 ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: runtime) }
+        try FileManager.default.createDirectory(atPath: runtime, withIntermediateDirectories: false)
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: runtime)
+        func run(_ arguments: [String]) throws -> ChildProcess {
             try Earshot.start(
-                arguments + ["--device", "simulated"],
-                environment: ["XDG_DATA_HOME": scratch("data-\(arguments[0])"), "XDG_CONFIG_HOME": scratch("config")],
+                arguments,
+                environment: [
+                    "XDG_DATA_HOME": scratch("data-\(arguments[0])"), "XDG_CONFIG_HOME": scratch("config"),
+                    "XDG_RUNTIME_DIR": runtime,
+                ],
                 through: Earshot.unprivileged)
         }
-        let refused = try start(["host", "Studio", "--record", scratch("locked")])
-        #expect(refused.wait() == .exit(73), "\(refused.errors)")
-        #expect(theFailure(refused) == "error: --record \(scratch("locked")): Permission denied")
-        let host = try start(Earshot.host(port) + ["--name", "Ann", "--record", scratch("locked/new"), "--json"])
+        func start(_ arguments: [String]) throws -> ChildProcess { try run(arguments + ["--device", "simulated"]) }
+        for folder in [scratch("locked"), scratch("locked/new")] {
+            let refused = try start(["host", "Studio", "--record", folder])
+            #expect(refused.wait() == .exit(73), "\(refused.errors)")
+            #expect(theFailure(refused) == "error: --record \(folder): Permission denied")
+        }
+        let host = try start(Earshot.host(port) + ["--name", "Ann", "--json"])
         try #require(host.says("Waiting for guests"), "\(host.errors)")
         let guest = try start(["join", "127.0.0.1:\(port)", "--name", "Bob"])
+        let told = try run(["call", "record", scratch("locked/new")])
+        #expect(told.wait() == .exit(73), "\(told.errors)")
         let reason = "Cannot record to \(scratch("locked/new")): Permission denied."
-        #expect(host.says("\(reason) Restart with another folder: --record FOLDER"), "\(host.errors)")
+        #expect(theFailure(told) == "error: \(reason) Use another folder: earshot call record FOLDER")
         #expect(host.says(" s  me ") && guest.says(" s  me "), "\(host.errors) \(guest.errors)")
         host.signal(SIGINT)
         #expect(host.wait() == .exit(130) && guest.wait() == .exit(0), "\(host.errors) \(guest.errors)")

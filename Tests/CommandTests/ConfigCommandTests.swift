@@ -49,6 +49,25 @@ import Testing
         #expect(try String(contentsOfFile: target, encoding: .utf8) == "# mine\ndial = \"sing\"\nname = \"Bob\"\n")
     }
 
+    @Test func `a file with a setting of a later version is not changed`() throws {
+        let text = "name = \"Ann\"\nharmony = \"third\"\n"
+        let path = try write(text)
+        let program = try earshot(["config", "set", "dial", "sing"])
+        #expect(
+            program.wait() == .exit(65) && program.errors.contains("unknown setting 'harmony'"), "\(program.errors)")
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+    }
+
+    @Test func `two programs that change settings at the same time lose none`() throws {
+        let settings = ["name=Ann", "dial=sing", "accept=known", "device=simulated", "allow-recording=yes"]
+        let programs = try settings.map { setting in
+            try earshot(["config", "set"] + setting.split(separator: "=").map(String.init))
+        }
+        for program in programs { #expect(program.wait() == .exit(0), "\(program.errors)") }
+        let text = try String(contentsOfFile: scratch("earshot/config.toml"), encoding: .utf8)
+        for setting in settings { #expect(text.contains(setting.replacing("=", with: " = \"")), "\(text)") }
+    }
+
     @Test func `a setting is the default for its option, and the option overrides it`() throws {
         let path = try write(
             "name = \"Ann\"\ndial = 0.5\ndevice = \"jack\"\nmicrophone = \"mic\"\nallow-recording = \"yes\"\n")

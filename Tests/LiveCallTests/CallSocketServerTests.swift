@@ -20,7 +20,8 @@ import Testing
         let call: LiveCall
         let server: CallSocketServer
 
-        init(hasSound: Bool = true) throws {
+        /// - Parameter isHost: true if Bob is the host, otherwise Ann.
+        init(hasSound: Bool = true, isHost: Bool = false) throws {
             folder = try SocketFolder()
             var configuration = LiveCall.Configuration()
             configuration.staysAlone = true
@@ -31,7 +32,7 @@ import Testing
             }
             server = try CallSocketServer(call, program: "0.1.0", folder: folder.sockets)
             try call.perform(.join(CoreRig.endpoint))
-            let roster = CoreRig().makeRoster([CoreRig.member(1), CoreRig.member(2)], host: 1)
+            let roster = CoreRig().makeRoster([CoreRig.member(1), CoreRig.member(2)], host: isHost ? 2 : 1)
             room.eventContinuation.yield(.joined(roster, as: CoreRig.id(2)))
             let call = call
             let isReady = eventually {
@@ -149,6 +150,59 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)))
+    func `of two terminals that answer a guest at once, one is refused, and all see one answer`() async throws {
+        let rig = try Rig(isHost: true)
+        let clients = [try rig.client(), try rig.client()]
+        let count = 20
+        for number in 1...count {
+            let guest = AskingGuest(
+                name: CoreRig.name(3), purpose: nil, key: nil, address: .loopback, isKnown: false)
+            rig.room.eventContinuation.yield(.question(JoinRequestID(number: UInt64(number)), guest))
+        }
+        try #require(eventually { rig.call.snapshot.joinRequests.count == count })
+        // Each client gives its commands on a thread of its own.
+        let answers = await withTaskGroup(of: [String].self) { group in
+            for client in clients.map({ UncheckedClient($0) }) {
+                group.addTask {
+                    (1...count).map { number in
+                        do throws(CallSocketError) {
+                            try client.value.perform(.decline(JoinRequestID(number: UInt64(number))))
+                            return "declined"
+                        } catch {
+                            guard case .refused(let refusal) = error else { return "\(error)" }
+                            return refusal.code
+                        }
+                    }
+                }
+            }
+            var answers: [[String]] = []
+            for await answer in group { answers.append(answer) }
+            return answers
+        }
+        for number in 0..<count {
+            #expect(answers.map { $0[number] }.sorted() == ["declined", "no-join-request"], "\(number)")
+        }
+        let events = rig.call.pastEvents(after: 0).filter {
+            if case .joinRequestWithdrawn(_, .declined) = $0.kind { true } else { false }
+        }
+        #expect(events.count == count && rig.call.snapshot.joinRequests.isEmpty)
+        #expect(try clients.map { try $0.status().joinRequests.count } == [0, 0])
+        await rig.end()
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `an answer of another version that cannot be read is no answer, and names the version`() throws {
+        let folder = try SocketFolder()
+        try folder.sockets.make()
+        let path = folder.sockets.path(of: getpid())
+        let lines = #"{"earshot":"0.9.0","protocol":1}"# + "\n" + #"{"ok":true,"status":{"protocol":1}}"#
+        let call = try FalseCall(path: path, line: lines)
+        defer { withExtendedLifetime(call) {} }
+        let client = try CallSocketClient(path: path)
+        #expect(throws: CallSocketError.unreadableAnswer(program: "0.9.0")) { try client.status() }
+    }
+
+    @Test(.timeLimit(.minutes(2)))
     func `a watcher gets past events on request, and all up to the end, then the socket is removed`() async throws {
         let rig = try Rig()
         let client = try rig.client()
@@ -261,6 +315,13 @@ import Testing
         #expect(rig.server.clientCount == 0 && !FileManager.default.fileExists(atPath: rig.server.path))
         rig.server.close()
     }
+}
+
+/// A client that is used on one other thread.
+private struct UncheckedClient: @unchecked Sendable {
+    let value: CallSocketClient
+
+    init(_ value: CallSocketClient) { self.value = value }
 }
 
 extension StatusDocument {

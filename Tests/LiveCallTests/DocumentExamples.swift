@@ -101,6 +101,9 @@ enum DocumentExamples {
                 .discovery(.collision(taken: "Song", trying: "Song #2")), .discovery(.stopped),
             ]
         case .storeFailed: return [.storeFailed(.file("/x", code: 13))]
+        case .settingChanged:
+            return try LiveCallCommand.Kind.allCases.flatMap { try command($0) }
+                .filter { CommandDocument($0) != nil }.map { .settingChanged($0, participant) }
         case .joinRequested: return [.joinRequested(request)]
         case .joinRequestWithdrawn: return [.joinRequestWithdrawn(request, .cancelled)]
         case .guestRefused: return [.guestRefused(name: "Eve", .wrongPIN(attemptsLeft: 1))]

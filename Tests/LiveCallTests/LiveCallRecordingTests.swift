@@ -381,20 +381,45 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: "\(second)/mix.wav"))
     }
 
-    @Test func `a folder that cannot be made is reported, and the call goes on`() async throws {
+    @Test func `a folder in which no files can be created is refused at once, and the call goes on`() async throws {
         let rig = try await Call()
         defer { rig.delete() }
         let call = rig.call
         try call.perform(.stopRecording)
         #expect(await Self.happens { call.snapshot.recording == nil })
         let file = "\(rig.folder)/mix.wav"
-        try call.perform(.startRecording(folder: file))
-        let failure = "no folder \(file): \(ENOTDIR)"
-        #expect(
-            await Self.happens { call.pastEvents(after: 0).contains { Self.text($0.kind) == failure } })
-        #expect(call.snapshot.isInRoom && call.snapshot.recording == nil)
+        for (folder, code) in [(file, ENOTDIR), ("\(file)/takes", ENOTDIR), ("/proc/takes", ENOENT)] {
+            #expect(throws: CommandRefusal.folderNotWritable(path: folder, code: code)) {
+                try call.perform(.startRecording(folder: folder))
+            }
+        }
+        #expect(call.snapshot.isInRoom && call.snapshot.recording == nil && !call.snapshot.isRecordingAwaited)
         #expect(FileManager.default.fileExists(atPath: file))
+        try await rig.record()
+        #expect(throws: CommandRefusal.alreadyRecording) { try call.perform(.startRecording(folder: file)) }
         await call.close()
-        #expect(rig.media.asked == ["unmute", "start", "start recording", "end recording", "stop"])
+        #expect(throws: CommandRefusal.ended) { try call.perform(.startRecording(folder: file)) }
+        #expect(
+            rig.media.asked.filter { $0.hasSuffix("recording") } == [
+                "start recording", "end recording", "start recording", "end recording",
+            ])
+    }
+
+    @Test func `a folder is checked while the recording waits for another participant`() async throws {
+        let room = TestRoom()
+        var configuration = LiveCall.Configuration()
+        configuration.staysAlone = true
+        let call = try LiveCall(configuration, room: room, sound: (TestMedia(), TestDevice()))
+        try call.perform(.host(CoreRig.opening))
+        let roster = CoreRig().makeRoster([CoreRig.member(1)], host: 1)
+        room.eventContinuation.yield(.joined(roster, as: CoreRig.id(1)))
+        try #require(await Self.happens { call.snapshot.isInRoom })
+        #expect(throws: CommandRefusal.folderNotWritable(path: "/proc/takes", code: ENOENT)) {
+            try call.perform(.startRecording(folder: "/proc/takes"))
+        }
+        #expect(!call.snapshot.isRecordingAwaited)
+        try call.perform(.startRecording(folder: NSTemporaryDirectory()))
+        #expect(call.snapshot.isRecordingAwaited)
+        await call.close()
     }
 }

@@ -149,6 +149,17 @@ import Testing
         #expect(rig.events.count == count)
     }
 
+    @Test func `a failure of the store is reported once, and another one again`() {
+        var rig = CoreRig { $0.staysAlone = true }
+        rig.host()
+        let count = rig.events.count
+        for path in ["/x", "/x", "/y", "/y"] { rig.handle(.room(.store(.laterVersion(path)))) }
+        let reported = rig.events[count...].compactMap { event -> NearbyStoreError? in
+            if case .storeFailed(let error) = event.kind { error } else { nil }
+        }
+        #expect(reported == [.laterVersion("/x"), .laterVersion("/y")])
+    }
+
     @Test func `a mute from before the room is announced in the room`() throws {
         var rig = CoreRig { $0.staysAlone = true }
         try rig.perform(.setMuted(true))

@@ -98,6 +98,35 @@ import Testing
         #expect(PathText.names(inFolder: locked) == [])
     }
 
+    @Test func `a folder is checked without creating anything`() throws {
+        let scratch = try Scratch()
+        let wanted = try scratch.makeFolder("takes")
+        try scratch.write("mine", to: "file")
+        for path in [wanted, scratch("new"), scratch("new/deep/er")] { try RecordingFolder.check(path) }
+        #expect(PathText.names(inFolder: scratch.path)?.sorted() == ["file", "takes"])
+        #expect(PathText.names(inFolder: wanted) == [])
+        let faulty = [
+            (scratch("file"), ENOTDIR), (scratch("file/takes"), ENOTDIR), ("/proc/takes", ENOENT),
+            ("/proc/takes/deep/er", ENOENT), (scratch(String(repeating: "x", count: 300)), ENAMETOOLONG),
+        ]
+        for (path, code) in faulty {
+            #expect(throws: CallRecordingError.folder(path: path, code: code)) { try RecordingFolder.check(path) }
+        }
+    }
+
+    @Test func `the check finds a folder without permission, also above a new one`() throws {
+        let scratch = try Scratch()
+        let locked = try scratch.makeFolder("locked", mode: 0o555)
+        defer { chmod(locked, 0o700) }
+        try Self.withoutPrivilege {
+            for path in [locked, locked + "/takes", locked + "/takes/today"] {
+                #expect(throws: CallRecordingError.folder(path: path, code: EACCES)) {
+                    try RecordingFolder.check(path)
+                }
+            }
+        }
+    }
+
     /// Runs `body` on this thread as a user who may write less than root.
     private static func withoutPrivilege(_ body: () throws -> Void) throws {
         if geteuid() != 0 { return try body() }

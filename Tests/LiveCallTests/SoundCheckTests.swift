@@ -100,14 +100,33 @@ import Testing
             var rig = Rig()
             rig.run(seconds)
             #expect(rig.check.perform(command, at: rig.now) == [.stopPlaying])
-            #expect(rig.check.step == .ended(isAccepted: command == .accept))
+            // Two ticks of a second and two seconds of recording precede the judgement.
+            let ending: SoundCheck.Ending = command == .cancel ? .cancelled : seconds < 3 ? .skipped : .accepted
+            #expect(rig.check.step == .ended(ending))
             let count = rig.actions.count
             rig.run(5)
             #expect(rig.actions.count == count)
             #expect(rig.check.perform(.restart, at: rig.now).isEmpty)
             #expect(rig.check.changeRoute(AudioRoute(), at: rig.now).isEmpty)
-            #expect(rig.check.step == .ended(isAccepted: command == .accept))
+            #expect(rig.check.step == .ended(ending))
         }
+    }
+
+    @Test func `going on is an answer only after a judgement, which a restart and another device take back`() {
+        for route in [nil, AudioRoute(input: Self.microphone, output: Self.device("other", outputs: 2))] {
+            var rig = Rig()
+            rig.run(3.5)
+            #expect(rig.check.finding != nil)
+            rig.note(route.map { rig.check.changeRoute($0, at: rig.now) } ?? rig.check.perform(.restart, at: rig.now))
+            rig.run(1.5)
+            rig.note(rig.check.perform(.accept, at: rig.now))
+            #expect(rig.check.step == .ended(.skipped))
+        }
+        // Without a microphone the judgement comes after the ticks.
+        var rig = Rig(AudioRoute(output: Self.headphones))
+        rig.run(1.5)
+        rig.note(rig.check.perform(.accept, at: rig.now))
+        #expect(rig.check.step == .ended(.accepted))
     }
 
     @Test(arguments: [0.3, 1.5, 3.5, 6]) func `a restart stops the playback and records anew`(seconds: Double) throws {

@@ -33,6 +33,34 @@ import Testing
             media: MediaStatistics(rtp: RTPStatistics()))
     }
 
+    /// The shortest lines of the first program with this protocol. Later programs must read them: fields that they add are optional.
+    @Test func `the lines of the first program with this protocol are read`() throws {
+        let participant =
+            #"{"id":2,"name":"Ben","isHost":false,"isMuted":false,"isAway":false,"isRecording":false,"volume":1,"#
+            + #""isHeard":true}"#
+        let device =
+            #"{"system":"alsa","name":"Card","rate":48000,"block":256,"sampleType":"int16","hasSeparateInput":false}"#
+        let status =
+            #"{"protocol":1,"earshot":"0.1.0","pid":1,"revision":1,"lastEvent":0,"phase":"inRoom","participants":["#
+            + participant
+            + #"],"joinRequests":[],"admission":"ask","isPINRequested":false,"joinCodes":[],"isHostLost":false,"#
+            + #""isMuted":false,"sound":{"state":"running"},"outputVolume":1,"microphone":"fine","peak":0,"#
+            + #""isSpeaking":false,"isRecordingAwaited":false,"isRecordingConsentRequested":false,"#
+            + #""unsentMessageCount":0,"transfers":[],"device":"# + device + "}"
+        let read = CallJSON.decoded(StatusDocument.self, from: Array(status.utf8))
+        #expect(read?.participants.first?.name == "Ben" && read?.device?.name == "Card")
+        let event =
+            #"{"number":1,"time":"2026-11-28T14:05:12.310Z","monotonicNanoseconds":8,"event":"participantMuted","#
+            + #""participant":"# + participant + "}"
+        #expect(CallJSON.decoded(EventDocument.self, from: Array(event.utf8))?.participant?.id == 2)
+        let hello = CallJSON.decoded(CallSocketHello.self, from: Array(#"{"earshot":"0.1.0","protocol":1}"#.utf8))
+        #expect(hello?.version == CallSocket.version)
+        let commands = ["status", "watch", "stopRecording", "leave", "endRoom"]
+        for command in commands {
+            #expect(CallJSON.decoded(CommandDocument.self, from: Array(#"{"command":"\#(command)"}"#.utf8)) != nil)
+        }
+    }
+
     @Test func `the state of a call is the same after it was written and read`() throws {
         var rig = CoreRig { $0.staysAlone = true }
         rig.host()

@@ -26,10 +26,10 @@ extension LiveCallCore {
             try remove(request: id)
             act(.room(.decide(id, isAdmitted: true)))
         case .decline(let id):
-            try remove(request: id)
+            notify(.joinRequestWithdrawn(try remove(request: id), .declined))
             act(.room(.decide(id, isAdmitted: false)))
         case .blockRequest(let id):
-            try remove(request: id)
+            notify(.joinRequestWithdrawn(try remove(request: id), .blocked))
             act(.room(.blockRequest(id)))
         case .remove(let id):
             try require(id)
@@ -38,19 +38,22 @@ extension LiveCallCore {
             try require(id)
             act(.room(.block(id)))
         case .setAdmission(let policy):
-            next.admission = policy
+            changeSetting(\.admission, to: policy, by: command)
             act(.room(.setAdmission(policy)))
         case .setMuted(let isMuted): setMuted(isMuted)
         case .rename(let name): act(.room(.notify(ParticipantNotice(name: name))))
-        case .setVolume(let volume, let id): try changeVolume(of: id) { $0.volume = Self.clampedVolume(volume) }
-        case .setHeard(let isHeard, let id): try changeVolume(of: id) { $0.isHeard = isHeard }
+        case .setVolume(let volume, let id):
+            let volume = Self.clampedVolume(volume)
+            try changeVolume(of: id, by: .setVolume(volume, of: id)) { $0.volume = volume }
+        case .setHeard(let isHeard, let id): try changeVolume(of: id, by: command) { $0.isHeard = isHeard }
         case .setOutputVolume(let volume):
-            next.outputVolume = Self.clampedVolume(volume)
+            let volume = Self.clampedVolume(volume)
+            changeSetting(\.outputVolume, to: volume, by: .setOutputVolume(volume))
             act(.media(.setOutputVolume(next.outputVolume)))
         case .setLatencyProfile(let profile):
-            next.latencyProfile = profile
+            changeSetting(\.latencyProfile, to: profile, by: command)
             act(.media(.setLatencyProfile(profile)))
-        case .setVoiceProcessing(let mode): next.voiceProcessingMode = mode
+        case .setVoiceProcessing(let mode): changeSetting(\.voiceProcessingMode, to: mode, by: command)
         case .startRecording(let folder): try startRecording(folder)
         case .stopRecording: try stopRecording()
         case .allowRecording(let isAllowed): allowRecording(isAllowed)
@@ -74,9 +77,10 @@ extension LiveCallCore {
         }
     }
 
-    private mutating func remove(request id: JoinRequestID) throws(CommandRefusal) {
+    @discardableResult
+    private mutating func remove(request id: JoinRequestID) throws(CommandRefusal) -> JoinRequest {
         guard let index = requests.firstIndex(where: { $0.id == id }) else { throw .noJoinRequest }
-        requests.remove(at: index)
+        return requests.remove(at: index)
     }
 
     private func require(_ id: MemberID) throws(CommandRefusal) {

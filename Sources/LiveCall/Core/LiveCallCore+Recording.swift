@@ -18,12 +18,16 @@ extension LiveCallCore {
     mutating func startRecording(_ folder: String?) throws(CommandRefusal) {
         guard recording == .idle else { throw .alreadyRecording }
         recording = .awaited(folder: folder)
+        if case .running = next.sound { return }
+        notify(.settingChanged(.startRecording(folder: folder), nil))
     }
 
     mutating func stopRecording() throws(CommandRefusal) {
         switch recording {
         case .idle: throw .notRecording
-        case .awaited: recording = .idle
+        case .awaited:
+            recording = .idle
+            notify(.settingChanged(.stopRecording, nil))
         case .started:
             recording = .ending
             act(.media(.stopRecording))
@@ -70,7 +74,7 @@ extension LiveCallCore {
 
     mutating func allowRecording(_ isAllowed: Bool) {
         guard next.allowsRecording != isAllowed else { return }
-        next.allowsRecording = isAllowed
+        changeSetting(\.allowsRecording, to: isAllowed, by: .allowRecording(isAllowed))
         act(.room(.notify(ParticipantNotice(allowsRecording: isAllowed))))
     }
 

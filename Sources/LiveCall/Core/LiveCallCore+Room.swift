@@ -44,7 +44,11 @@ extension LiveCallCore {
         case .discovery(let state):
             next.discovery = state
             notify(.discovery(state))
-        case .store(let error): notify(.storeFailed(error))
+        case .store(let error):
+            // Each change of a volume would report it again.
+            guard error != reportedStoreFailure else { return }
+            reportedStoreFailure = error
+            notify(.storeFailed(error))
         case .ended(let ending): handleEnd(ending)
         }
     }

@@ -29,9 +29,10 @@ extension LiveCallCore {
         }
     }
 
-    /// Changes the volume of a participant in the room, and remembers it.
+    /// Changes the volume of a participant in the room, remembers it, and reports it.
+    /// - Parameter command: the command that sets the new value.
     mutating func changeVolume(
-        of id: MemberID, _ change: (inout PeerVolumes.Setting) -> Void
+        of id: MemberID, by command: LiveCallCommand, _ change: (inout PeerVolumes.Setting) -> Void
     ) throws(CommandRefusal) {
         guard let participant = next[id] else { throw .noParticipant }
         let oldSetting = volumeMemory.setting(of: id, participant.key)
@@ -47,6 +48,7 @@ extension LiveCallCore {
             volumeMemory.browsers[id] = setting
         }
         applyVolumes(to: roster?.members ?? [])
+        reportSetting(command, of: id)
     }
 
     /// Receives the volumes of earlier calls. A change in this call has priority.

@@ -44,6 +44,8 @@ package struct LiveCallCore: Sendable {
     private var transferCount: UInt64 = 0
 
     var volumeMemory = VolumeMemory()
+    /// The last failure of the store that was reported.
+    var reportedStoreFailure: NearbyStoreError?
     var recording = Recording.idle
     /// The participants whose recording was reported.
     var reportedRecordings: Set<MemberID> = []

@@ -36,6 +36,7 @@ extension ErrorDocument {
                 code: "no-voice-processing", text: "The call was started without voice processing, or it has failed")
         case .alreadyRecording: self.init(code: "already-recording", text: "The call is already being recorded")
         case .notRecording: self.init(code: "not-recording", text: "The call is not being recorded")
+        case .folderNotWritable(let path, let code): self.init(CallRecordingError.folder(path: path, code: code))
         case .noReceiver: self.init(code: "no-receiver", text: "No participant can receive messages and files")
         case .emptyMessage: self.init(code: "empty-message", text: "The message is empty")
         case .messageTooLong(let limit):

@@ -27,6 +27,9 @@ extension EventDocument {
             self.previousName = previousName.text
         case .discovery(let state): discovery = DiscoveryDocument(state)
         case .storeFailed(let error): self.error = ErrorDocument(code: "store", error)
+        case .settingChanged(let command, let participant):
+            setting = CommandDocument(command)
+            self.participant = participant.map { ParticipantDocument($0) }
         case .joinRequested(let request): self.request = JoinRequestDocument(request)
         case .joinRequestWithdrawn(let request, let error):
             self.request = JoinRequestDocument(request)

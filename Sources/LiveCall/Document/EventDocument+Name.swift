@@ -24,6 +24,7 @@ extension EventDocument.Name {
             case .descriptionForged: .descriptionForged
             case .discovery: .discovery
             case .storeFailed: .storeFailed
+            case .settingChanged: .settingChanged
             case .joinRequested: .joinRequested
             case .joinRequestWithdrawn: .joinRequestWithdrawn
             case .guestRefused: .guestRefused

@@ -22,6 +22,8 @@ package struct EventDocument: Codable, Equatable, Sendable {
     package var isMuted: Bool?
     package var room: RoomDocument?
     package var attemptsLeft: Int?
+    /// The command that sets the new value of a setting.
+    package var setting: CommandDocument?
     package var request: JoinRequestDocument?
     package var discovery: DiscoveryDocument?
     package var device: DeviceDocument?
@@ -56,6 +58,7 @@ package struct EventDocument: Codable, Equatable, Sendable {
         case roomFound, hostSlow, pinRequested, askedAgain, roomOpened, roomJoined
         case participantJoined, participantLeft, participantRenamed, participantMuted, participantAway, hostChanged,
             becameHost, hostLost, hostFound, roomSplit, descriptionForged, discovery, storeFailed
+        case settingChanged
         case joinRequested, joinRequestWithdrawn, guestRefused
         case soundStarted, device, microphone, voiceProcessing, muted
         case callBegan, transportFailed, mediaMissing, negotiationFailed, linkRate

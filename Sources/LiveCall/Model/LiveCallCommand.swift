@@ -132,6 +132,8 @@ public enum CommandRefusal: Error, Hashable, Sendable {
     case alreadyRecording
     /// The call is not being recorded.
     case notRecording
+    /// No files can be created in the folder of the recording; `code` is an errno.
+    case folderNotWritable(path: String, code: Int32)
     /// No remote participant can receive messages and files.
     case noReceiver
     /// The message is empty.

@@ -65,11 +65,18 @@ public struct LiveCallEvent: Sendable {
         /// A file of the store could not be written.
         case storeFailed(NearbyStoreError)
 
+        // MARK: Settings
+
+        /// A setting has a new value, whichever interface commanded it. The command gives the setting and the value; the participant
+        /// is the one whom the setting concerns, nil for a setting of the call. A recording that waits for the sound, and its
+        /// cancellation, are settings, too. `muted` and `participantRenamed` are separate events.
+        case settingChanged(LiveCallCommand, Participant?)
+
         // MARK: Join requests
 
         /// A guest asks to join, or changed its request.
         case joinRequested(JoinRequest)
-        /// A guest no longer asks to join, for the reason that the error gives.
+        /// A guest no longer asks to join, for the reason that the error gives, or was declined or blocked.
         case joinRequestWithdrawn(JoinRequest, RoomError)
         /// A guest was refused; the host's user was not asked.
         case guestRefused(name: String, RoomError)

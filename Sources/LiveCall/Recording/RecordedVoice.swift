@@ -8,7 +8,7 @@ import EarshotMediaTransport
 final class RecordedVoice {
     /// The maximum number of names that are listed.
     static let maximumNameCount = 100
-    /// The seconds in which the mix reaches a new volume.
+    /// The seconds in which the mix reaches a new volume, and the voice fades before and after silence.
     private static let rampTime = 0.005
 
     let track: RecordingTrack
@@ -40,6 +40,10 @@ final class RecordedVoice {
     /// The frames until the mix reaches the target gain.
     private var rampLeft = 0
     private let rampFrames: Int
+    /// The frames until the voice is complete after silence.
+    private var fadeInLeft = 0
+    /// The frames in which the voice fades before the next silence; nil while that is further away, or unknown.
+    private var fadeOut: Range<Int>?
 
     /// A change of the participant's state at a frame of the timeline.
     private struct Change {
@@ -110,7 +114,9 @@ final class RecordedVoice {
         while let change = changes.first, change.frame <= frame {
             changes.removeFirst()
             if let silenceReason { track.writeGap(to: change.frame, because: silenceReason) }
+            if silenceReason != nil, change.silenceReason == nil { fadeInLeft = rampFrames }
             silenceReason = change.silenceReason
+            if silenceReason != nil { fadeOut = nil }
             if change.volume != targetGain { (targetGain, rampLeft) = (change.volume, rampFrames) }
         }
     }
@@ -145,6 +151,7 @@ final class RecordedVoice {
     private func write(_ count: Int, at frame: Int, offset: Int, to mix: inout RecordingMix) {
         // Frames written before are already in the mix.
         let skipped = min(count, max(0, track.frameCount - frame))
+        fade(count - skipped, at: frame + skipped, offset: offset + skipped)
         track.write(block.channels, frameCount: count, offset: offset, at: frame, missing: missingReason)
         guard kind == .voice else { return }
         var start = skipped
@@ -158,6 +165,32 @@ final class RecordedVoice {
             gain = reachedGain
             rampLeft = max(0, rampLeft - piece)
             start += piece
+        }
+    }
+
+    /// Fades frames of the block in after silence, and out before it: the answers about recording change at any sample. A change is
+    /// known before its frames are read, because remote voices are read with a delay.
+    private func fade(_ count: Int, at frame: Int, offset: Int) {
+        guard count > 0 else { return }
+        if fadeInLeft > 0 {
+            let piece = min(fadeInLeft, count)
+            scale(piece, offset, gain: 0, step: 1 / Float(rampFrames), past: rampFrames - fadeInLeft)
+            fadeInLeft -= piece
+        }
+        guard let silence = changes.first(where: { $0.silenceReason != nil })?.frame else { return }
+        let start = max(frame, silence - rampFrames)
+        guard start < frame + count else { return }
+        let fade = fadeOut ?? start..<silence
+        fadeOut = fade
+        scale(
+            frame + count - start, offset + start - frame, gain: 1, step: -1 / Float(fade.count),
+            past: start - fade.lowerBound)
+    }
+
+    private func scale(_ count: Int, _ offset: Int, gain: Float, step: Float, past: Int) {
+        for c in 0..<block.channels.count {
+            let samples = block.channels[c] + offset
+            scaleSamples(samples, samples, count, gain: gain, step: step, past: past)
         }
     }
 

@@ -6,20 +6,17 @@ import Foundation
 import Glibc
 
 /// The folder of a recording, and the names of the files in it.
-enum RecordingFolder {
+package enum RecordingFolder {
     /// Creates the folder with mode 0700, and missing folders above it. In a folder with files, creates a subfolder named by date
     /// and room. The folder has an empty `recording.json`, so that no other recording uses it.
     /// - Parameter folder: the user's folder; nil for `Earshot` in the user's music folder.
     /// - Returns: the folder's absolute path.
     static func create(_ folder: String?, room: String, date: Date = Date()) throws(CallRecordingError) -> String {
-        let wanted = folder.map {
-            $0.hasPrefix("/") ? $0 : "\(FileManager.default.currentDirectoryPath)/\($0)"
+        let parent = path(of: folder)
+        if folder != nil, isEmpty(parent) {
+            try make(parent)
+            if try claim(parent) { return parent }
         }
-        if let wanted, isEmpty(wanted) {
-            try make(wanted)
-            if try claim(wanted) { return wanted }
-        }
-        let parent = wanted ?? "\(musicFolder())/Earshot"
         try make(parent)
         let name = "\(dateText(date)) \(cleaned(room))"
         for number in 1...999 {
@@ -31,6 +28,12 @@ enum RecordingFolder {
             }
         }
         throw .folder(path: "\(parent)/\(name)", code: EEXIST)
+    }
+
+    /// Returns the absolute path of the user's folder; of the default folder for nil.
+    static func path(of folder: String?) -> String {
+        guard let folder else { return "\(musicFolder())/Earshot" }
+        return folder.hasPrefix("/") ? folder : "\(FileManager.default.currentDirectoryPath)/\(folder)"
     }
 
     /// Returns true for a folder that is missing or has no files.

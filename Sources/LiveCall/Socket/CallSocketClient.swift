@@ -60,7 +60,9 @@ package final class CallSocketClient {
                 events.append(line)
                 continue
             }
-            guard let answer = CallJSON.decoded(CallSocketAnswer.self, from: line) else { throw .notACall }
+            guard let answer = CallJSON.decoded(CallSocketAnswer.self, from: line) else {
+                throw .unreadableAnswer(program: hello.earshot)
+            }
             if let refusal = answer.refusal { throw .refused(refusal) }
             return answer
         }
@@ -77,7 +79,9 @@ package final class CallSocketClient {
 
     /// Returns the state of the call.
     package func status() throws(CallSocketError) -> StatusDocument {
-        guard let status = try request(CommandDocument(command: "status")).status else { throw .notACall }
+        guard let status = try request(CommandDocument(command: "status")).status else {
+            throw .unreadableAnswer(program: hello.earshot)
+        }
         return status
     }
 

@@ -22,6 +22,8 @@ package enum CallSocketError: Error, Equatable, Sendable, CustomStringConvertibl
     case notACall
     /// The call uses another version of the protocol; `program` is the version of its program.
     case otherProtocol(program: String, version: Int)
+    /// The call sent an answer that this version cannot read; `program` is the version of its program.
+    case unreadableAnswer(program: String)
     /// The line exceeds ``CallSocket/requestByteLimit``.
     case lineTooLong
     /// The call refused the request.
@@ -40,6 +42,7 @@ package enum CallSocketError: Error, Equatable, Sendable, CustomStringConvertibl
         case .notACall: "The program at the socket is not a call of yours"
         case .otherProtocol(let program, let version):
             "The call runs Earshot \(program) with version \(version) of the protocol, not \(CallSocket.version)"
+        case .unreadableAnswer(let program): "The call runs Earshot \(program), whose answer cannot be read"
         case .lineTooLong: "The command is longer than \(CallSocket.requestByteLimit) bytes"
         case .refused(let refusal): refusal.text
         }

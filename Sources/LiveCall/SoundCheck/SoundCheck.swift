@@ -20,12 +20,22 @@ package struct SoundCheck: Sendable {
         /// The user's decision is awaited.
         case decision
         /// The user has decided.
-        case ended(isAccepted: Bool)
+        case ended(Ending)
+    }
+
+    /// The end of a check.
+    package enum Ending: Hashable, Sendable {
+        /// The user accepted the devices after the judgement.
+        case accepted
+        /// The user went on before the judgement, which is no answer about the devices.
+        case skipped
+        /// The user left.
+        case cancelled
     }
 
     /// A command of the user.
     package enum Command: Hashable, Sendable {
-        /// Accepts the devices.
+        /// Accepts the devices; before the judgement, skips the check.
         case accept
         /// Begins again.
         case restart
@@ -132,7 +142,7 @@ package struct SoundCheck: Sendable {
     package mutating func perform(_ command: Command, at now: HostTime) -> [Action] {
         if case .ended = step { return [] }
         if command == .restart { return begin(at: now) }
-        enter(.ended(isAccepted: command == .accept), at: now)
+        enter(.ended(command == .cancel ? .cancelled : finding == nil ? .skipped : .accepted), at: now)
         return [.stopPlaying]
     }
 

@@ -31,8 +31,6 @@ public struct NearbyStore: Sendable {
     private let place: Place
     /// The queue on which files are accessed one after the other.
     private static let queue = DispatchQueue(label: "earshot.store")
-    /// The seconds to wait for another process's lock.
-    private static let lockTimeout = 10.0
     /// The maximum bytes of an identity's file.
     private static let maximumIdentitySize = 65_536
 
@@ -155,16 +153,20 @@ public struct NearbyStore: Sendable {
         }
     }
 
-    /// Changes the volumes of persons. Replaces a file that cannot be read.
+    /// Changes the volumes of persons. Replaces a damaged file, and leaves one of a later version as it is.
     package func updateVolumes(_ change: (inout PeerVolumes) -> Void) throws(NearbyStoreError) {
         switch place {
         case .memory(let memory): memory.volumes.withLock { change(&$0) }
         case .directory(let directory):
             try locked(directory) { () throws(NearbyStoreError) -> Void in
+                let path = Self.volumesPath(directory)
+                if try PrivateFile.isLater(path, than: PeerVolumes.version, limit: PeerVolumes.maximumFileSize) {
+                    throw .laterVersion(path)
+                }
                 var volumes = Self.readVolumes(directory)
                 let old = volumes
                 change(&volumes)
-                if volumes != old { try PrivateFile.write(volumes.file, to: Self.volumesPath(directory)) }
+                if volumes != old { try PrivateFile.write(volumes.file, to: path) }
             }
         }
     }
@@ -205,17 +207,7 @@ public struct NearbyStore: Sendable {
     private func locked<T>(_ directory: String, _ body: () throws(NearbyStoreError) -> T) throws(NearbyStoreError) -> T
     {
         try PrivateFile.makeDirectory(directory)
-        let lock = unsafe open(directory + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0 else { throw .file(directory + "/lock", code: errno) }
-        defer { close(lock) }
-        let end = ContinuousClock.now + .seconds(Self.lockTimeout)
-        while flock(lock, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EINTR || errno == EWOULDBLOCK && ContinuousClock.now < end else {
-                throw .file(directory + "/lock", code: errno)
-            }
-            usleep(5_000)
-        }
-        return try body()
+        return try PrivateFile.locked(directory + "/lock", body)
     }
 }
 
@@ -223,6 +215,8 @@ public struct NearbyStore: Sendable {
 public enum NearbyStoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A system error for a file; the value is an `errno`.
     case file(String, code: Int32)
+    /// A later version of Earshot wrote the file. It was not changed.
+    case laterVersion(String)
     /// The file is too large for its kind.
     case tooLarge(String)
     /// The key or certificate is invalid; the second value is the library's message.
@@ -235,6 +229,7 @@ public enum NearbyStoreError: Error, Hashable, Sendable, CustomStringConvertible
         switch self {
         case .file(let path, EWOULDBLOCK): "\(path) is held by another Earshot"
         case .file(let path, let code): unsafe "\(path): \(String(cString: strerror(code)))"
+        case .laterVersion(let path): "\(path) is of a later version of Earshot and was not changed"
         case .tooLarge(let path): "\(path) is far too large for what it should be"
         case .identity(let path, let reason):
             "\(path): \(reason) (without the file you get a new key, which others must admit again)"

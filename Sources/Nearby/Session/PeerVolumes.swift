@@ -10,7 +10,7 @@ package struct PeerVolumes: Hashable, Sendable {
     /// The maximum number of entries. A further one replaces the one that was set longest ago.
     package static let capacity = 256
     /// The maximum bytes of a file.
-    package static let maximumFileSize = 65_536
+    package static let maximumFileSize = 1 << 20
 
     /// The volume of a person.
     package struct Setting: Hashable, Sendable {
@@ -42,6 +42,10 @@ package struct PeerVolumes: Hashable, Sendable {
 
     /// The entries, in the order in which they were set.
     package private(set) var entries: [Entry] = []
+    /// The fields of the file that this version does not know.
+    private var otherFields: [String: JSONValue] = [:]
+    /// The fields of persons that this version does not know.
+    private var otherPeerFields: [KeyFingerprint: [String: JSONValue]] = [:]
 
     /// Creates an empty list.
     package init() {}
@@ -53,7 +57,7 @@ package struct PeerVolumes: Hashable, Sendable {
             entries.removeAll { $0.key == key }
             guard let newValue, newValue != Setting() else { return }
             entries.append(Entry(key: key, setting: newValue))
-            if entries.count > Self.capacity { entries.removeFirst() }
+            if entries.count > Self.capacity { otherPeerFields[entries.removeFirst().key] = nil }
         }
     }
 
@@ -63,41 +67,55 @@ package struct PeerVolumes: Hashable, Sendable {
     }
 }
 
-/// The file: a JSON object `{"version": 1, "peers": [{"key", "volume", "heard"}]}`.
+/// The file: a JSON object `{"version": 1, "peers": [{"key", "volume", "heard"}]}`. Fields of later versions are kept.
 extension PeerVolumes {
-    private struct File: Codable {
+    private struct File: StoredFields {
+        static let fieldNames: Set = ["version", "peers"]
+
         var version: Int
-        var peers: [FileEntry]
+        var peers: [StoredObject<FileEntry>]
     }
 
-    private struct FileEntry: Codable {
+    private struct FileEntry: StoredFields {
+        static let fieldNames: Set = ["key", "volume", "heard"]
+
         var key: KeyFingerprint
         var volume: Float
         var heard: Bool
     }
 
-    private static let version = 1
+    static let version = 1
 
     /// Reads a file; nil if the file is damaged, too large, or of another version. Volumes are clamped to 0…8.
     package init?(parsing file: [UInt8]) {
         guard file.count <= Self.maximumFileSize,
-            let content = try? JSONDecoder().decode(File.self, from: Data(file)), content.version == Self.version
+            let content = try? JSONDecoder().decode(StoredObject<File>.self, from: Data(file)),
+            content.fields.version == Self.version
         else { return nil }
         self.init()
-        for entry in content.peers {
+        otherFields = content.otherFields
+        for peer in content.fields.peers {
+            let entry = peer.fields
+            if !peer.otherFields.isEmpty { otherPeerFields[entry.key] = peer.otherFields }
             self[entry.key] = Setting(volume: max(0, min(8, entry.volume)), isHeard: entry.heard)
         }
     }
 
     /// The file's bytes: indented JSON, the entry that was set last at the end.
     package var file: [UInt8] {
-        let peers = entries.map {
-            FileEntry(key: $0.key, volume: $0.setting.volume, heard: $0.setting.isHeard)
+        // A person may have the default volume, and fields of a later version.
+        let others = otherPeerFields.keys.filter { self[$0] == nil }.sorted { $0.hex < $1.hex }
+        let all = others.map { Entry(key: $0, setting: Setting()) } + entries
+        let peers = all.map {
+            StoredObject(
+                FileEntry(key: $0.key, volume: $0.setting.volume, heard: $0.setting.isHeard),
+                otherFields: otherPeerFields[$0.key] ?? [:])
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
         do {
-            return Array(try encoder.encode(File(version: Self.version, peers: peers))) + [0x0A]
+            let document = StoredObject(File(version: Self.version, peers: peers), otherFields: otherFields)
+            return Array(try encoder.encode(document)) + [0x0A]
         } catch {
             preconditionFailure("JSON encoding failed: \(error)")
         }

@@ -52,6 +52,39 @@ package enum PrivateFile {
         }
     }
 
+    /// Returns true if a later version of Earshot wrote the file. A damaged or missing file is of no version.
+    package static func isLater(_ path: String, than version: Int, limit: Int) throws(NearbyStoreError) -> Bool {
+        do throws(NearbyStoreError) {
+            guard let file = try read(path, limit: limit) else { return false }
+            return StoredVersion.isLater(file, than: version)
+        } catch {
+            if case .tooLarge = error { return false }
+            throw error
+        }
+    }
+
+    /// The seconds to wait for another process's lock.
+    private static let lockTimeout = 10.0
+
+    /// Runs `body` while holding a lock, which excludes other processes and other threads.
+    /// - Parameter path: a folder, or a file of mode 0600 that is created when needed.
+    package static func locked<T>(
+        _ path: String, _ body: () throws(NearbyStoreError) -> T
+    ) throws(NearbyStoreError) -> T {
+        var lock = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        if lock < 0, errno == EISDIR { lock = unsafe open(path, O_RDONLY | O_CLOEXEC) }
+        guard lock >= 0 else { throw .file(path, code: errno) }
+        defer { close(lock) }
+        let end = ContinuousClock.now + .seconds(lockTimeout)
+        while flock(lock, LOCK_EX | LOCK_NB) != 0 {
+            guard errno == EINTR || errno == EWOULDBLOCK && ContinuousClock.now < end else {
+                throw .file(path, code: errno)
+            }
+            usleep(5_000)
+        }
+        return try body()
+    }
+
     /// Creates a folder of mode 0700, and its parents.
     package static func makeDirectory(_ path: String) throws(NearbyStoreError) {
         if unsafe mkdir(path, 0o700) == 0 || errno == EEXIST { return }

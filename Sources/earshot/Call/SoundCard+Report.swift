@@ -38,13 +38,7 @@ extension AudioSession {
 extension CallReport.Device {
     /// Returns a line about the route, followed by a line for each advice about its devices.
     func summary(_ route: AudioRoute) -> String {
-        var line =
-            "Audio: \(route), \(FileFormatting.kilohertz(rate))"
-            + (askedRate.map { $0 == rate ? "" : " (requested \(Int($0)) Hz)" } ?? "") + ", \(block)-frame blocks"
-            + (askedBlock.map { $0 == block ? "" : " (requested \($0))" } ?? "")
-        if route.input != nil { line += String(format: ", input %.1f ms", inputLatencyMs) }
-        if route.output != nil { line += String(format: ", output %.1f ms", outputLatencyMs) }
-        line += ", \(scheduling)"
+        var line = CallDeviceLine(self, route).text
         let devices = [route.input, route.output].compactMap { $0 }
         for advice in Set(devices.compactMap(DeviceFormatting.advice)) { line += "\n\(advice)" }
         return line

@@ -34,7 +34,7 @@ extension CallOptions {
         let runner = SoundCheckRunner(card.calls, keys: keys)
         let result = try runner.run()
         switch result.decision {
-        case .accepted: if storesAnswer { Terminal.say(runner.rememberDevice(result)) }
+        case .accepted, .skipped: if storesAnswer { Terminal.say(runner.rememberDevice(result)) }
         case .cancelled:
             Terminal.say(SoundCheckSentences.cancelled)
             throw ExitCodes.cancelled

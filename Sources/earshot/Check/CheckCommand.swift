@@ -39,7 +39,7 @@ struct CheckCommand: ExampledCommand {
             let result = try runner.run()
             if json { try Terminal.output(CheckReport(result, card.report).json()) }
             switch result.decision {
-            case .accepted: Terminal.say(runner.rememberDevice(result))
+            case .accepted, .skipped: Terminal.say(runner.rememberDevice(result))
             case .cancelled: throw ExitCodes.cancelled
             case .interrupted: throw ExitCodes.interrupted
             case .undecided:

@@ -10,13 +10,13 @@ final class SoundCheckRunner {
     /// The end of a check.
     struct Result {
         enum Decision: String {
-            case accepted, cancelled, interrupted
+            case accepted, skipped, cancelled, interrupted
             /// The check ended by itself, because there is no terminal.
             case undecided
         }
 
         var decision: Decision
-        /// The judgement of the microphone; nil if the user decided before.
+        /// The judgement of the microphone; nil before, and not nil if the user accepted the devices.
         var finding: SoundCheck.Finding?
     }
 
@@ -45,8 +45,7 @@ final class SoundCheckRunner {
             let now = HostTime.now()
             present(check.update(at: now))
             switch check.step {
-            case .ended(let isAccepted):
-                return Result(decision: isAccepted ? .accepted : .cancelled, finding: check.finding)
+            case .ended(let ending): return Result(decision: .init(ending), finding: check.finding)
             case .decision where keys == nil: return Result(decision: .undecided, finding: check.finding)
             case .ticks, .recording, .playback, .decision:
                 guard Terminal.redraws, status.isDue(at: now.seconds(since: began)) else { continue }
@@ -55,12 +54,12 @@ final class SoundCheckRunner {
         }
     }
 
-    /// Stores that the user has accepted the devices.
+    /// Stores that the user has accepted the devices, if the user has seen a judgement.
     /// - Returns: a sentence for the user.
     func rememberDevice(_ result: Result) -> String {
+        guard result.decision == .accepted, let finding = result.finding else { return SoundCheckSentences.skipped }
         do throws(NearbyStoreError) {
-            try SoundCheckStore.standard.insert(
-                CheckedDevice(calls.description), finding: result.finding, date: Date())
+            try SoundCheckStore.standard.insert(CheckedDevice(calls.description), finding: finding, date: Date())
             return SoundCheckSentences.remembered
         } catch {
             return SoundCheckSentences.forgotten(error)
@@ -103,5 +102,16 @@ final class SoundCheckRunner {
                 if keys != nil { Terminal.notice(SoundCheckSentences.question(finding, hasOutput: hasOutput)) }
             }
         }
+    }
+}
+
+extension SoundCheckRunner.Result.Decision {
+    fileprivate init(_ ending: SoundCheck.Ending) {
+        self =
+            switch ending {
+            case .accepted: .accepted
+            case .skipped: .skipped
+            case .cancelled: .cancelled
+            }
     }
 }

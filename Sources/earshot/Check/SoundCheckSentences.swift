@@ -91,5 +91,6 @@ enum SoundCheckSentences {
         "Cannot store the sound check: \(error). The next call begins with a check. To skip it: --no-check"
     }
 
+    static let skipped = "Sound check skipped before its result. The next call begins with a check."
     static let cancelled = "Sound check cancelled. To call without it: --no-check"
 }

@@ -59,11 +59,19 @@ struct ConfigurationFile {
 
     /// Changes a setting, or removes it if the value is nil. Other lines of the file stay.
     static func set(_ key: ConfigurationKey, to value: String?) throws {
-        let file = try ConfigurationFile()
         if let value, let problem = key.problem(with: value) {
             throw Failure("\(key.rawValue) \(problem).", status: Failure.usage)
         }
-        try Failure.creating { try file.write(file.text(with: key, value)) }
+        let folder = URL(fileURLWithPath: standardPath).deletingLastPathComponent()
+        try Failure.creating { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+        // Another process may change another setting meanwhile.
+        let result = try PrivateFile.locked(folder.path) { () throws(NearbyStoreError) -> Result<Void, any Error> in
+            Result {
+                let file = try ConfigurationFile()
+                try Failure.creating { try file.write(file.text(with: key, value)) }
+            }
+        }
+        try result.get()
     }
 
     private func text(with key: ConfigurationKey, _ value: String?) -> String {
@@ -77,8 +85,6 @@ struct ConfigurationFile {
 
     /// Replaces the settings file atomically. A symbolic link at its path stays a link.
     private func write(_ text: String) throws {
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let replacement = try AtomicFileReplacement(of: path)
         try Data(text.utf8).write(to: URL(fileURLWithPath: replacement.path))
         try replacement.commit()

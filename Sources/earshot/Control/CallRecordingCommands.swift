@@ -37,9 +37,8 @@ struct RecordCall: CallControlCommand {
         }
         guard let event else { throw CallSocketError.noAnswer }
         if let error = event.error {
-            let advice = "Use another folder: earshot call record FOLDER"
-            throw Failure(
-                ErrorText.join(error.text, error.code == "folder" ? advice : nil), status: Failure.cannotCreate)
+            let advice = error.code == "folder" ? RecordingSentences.otherFolder : nil
+            throw Failure(ErrorText.join(error.text, advice), status: Failure.cannotCreate)
         }
         let started = RecordingSentences.started(
             event.recording?.folder ?? "", seenBy: status.participants.map(\.name), hasKeys: false)
@@ -87,6 +86,6 @@ struct AllowRecordingInCall: CallControlCommand {
     func command(_ status: StatusDocument) -> LiveCallCommand { .allowRecording(answer == .yes) }
 
     func confirmation(_ status: StatusDocument, _ client: CallSocketClient) -> String {
-        answer == .yes ? "Others may record your voice." : "Others may not record your voice."
+        SettingSentences.recordingConsent(answer == .yes)
     }
 }

@@ -11,7 +11,7 @@ struct CallStatusText {
     /// Lines about the call, and a table of the other participants.
     var text: String {
         var lines = [roomLine, ownLine]
-        if let device = status.device { lines.append("Audio: \(EventSentences.device(device))") }
+        if let device = status.device { lines.append(CallDeviceLine(device).text) }
         if let interruption = status.interruption { lines.append("No sound: \(interruption.text)") }
         lines.append(soundLine)
         if let recording = status.recording {

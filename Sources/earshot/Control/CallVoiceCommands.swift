@@ -121,7 +121,9 @@ struct SetCallDial: CallControlCommand {
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func command(_ status: StatusDocument) -> LiveCallCommand { .setLatencyProfile(profile) }
-    func confirmation(_ status: StatusDocument, _ client: CallSocketClient) -> String { "Dial: \(profile)" }
+    func confirmation(_ status: StatusDocument, _ client: CallSocketClient) -> String {
+        SettingSentences.dial(profile)
+    }
 }
 
 struct SetCallVoiceProcessing: CallControlCommand {
@@ -138,6 +140,6 @@ struct SetCallVoiceProcessing: CallControlCommand {
 
     func command(_ status: StatusDocument) -> LiveCallCommand { .setVoiceProcessing(mode) }
     func confirmation(_ status: StatusDocument, _ client: CallSocketClient) -> String {
-        "Voice processing: \(mode.rawValue)"
+        SettingSentences.voiceProcessing(mode)
     }
 }

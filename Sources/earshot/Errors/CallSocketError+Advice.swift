@@ -15,7 +15,7 @@ extension CallSocketError: AdvisedError {
         case .noAnswer: "See whether it is stopped: ps -C earshot -o pid,stat,args"
         case .closed: "See whether it runs: earshot call"
         case .notACall: "See which program it is: ss -lxp"
-        case .otherProtocol: "Use the same version of Earshot in both terminals."
+        case .otherProtocol, .unreadableAnswer: "Use the same version of Earshot in both terminals."
         case .lineTooLong: "Send it as a file: earshot send FILE"
         case .refused(let refusal): Self.advice(refusal.code)
         }
@@ -23,9 +23,11 @@ extension CallSocketError: AdvisedError {
 
     private static func advice(_ code: String) -> String? {
         switch code {
+        case "unknown-command": "The call runs an earlier Earshot. Restart it with this version."
         case "no-participant": "List participants: earshot call"
         case "no-join-request": "List guests: earshot call"
         case "not-recording": "Begin one: earshot call record"
+        case "folder": RecordingSentences.otherFolder
         case "already-recording": "End it: earshot call stop-recording"
         case "not-host": "See who is the host: earshot call"
         case "no-voice-processing": "Start the call with --voice-processing auto."
@@ -47,9 +49,11 @@ extension CallSocketError: AdvisedError {
             case "no-participant", "no-join-request": Failure.noHost
             case "empty-message", "message-too-long": Failure.data
             case "messages-waiting": Failure.lost
+            case "folder": Failure.cannotCreate
             default: Failure.unavailable
             }
-        case .foreignFolder, .pathTooLong, .system, .noThread, .notRunning, .noAnswer, .notACall, .otherProtocol:
+        case .foreignFolder, .pathTooLong, .system, .noThread, .notRunning, .noAnswer, .notACall, .otherProtocol,
+            .unreadableAnswer:
             Failure.unavailable
         }
     }

@@ -26,6 +26,7 @@ extension NearbyStoreError: AdvisedError {
         switch self {
         case .file(_, EWOULDBLOCK): "See whether one is stopped: ps -C earshot -o pid,stat,args"
         case .file: "Set $XDG_DATA_HOME to a writable folder."
+        case .laterVersion: "Update this Earshot, or move the file elsewhere to start with a new one."
         case .tooLarge: "Restore it from a copy, or move it elsewhere to start with a new one."
         case .identity: "Restore the file from a copy, or remove it to get a new identity."
         case .knownPeers(_, let error): error.advice

@@ -8,7 +8,7 @@ import Foundation
 extension EventSentences {
     static func sound(_ kind: EventDocument.Name, _ event: EventDocument) -> String {
         switch kind {
-        case .soundStarted: return event.device.map { "Audio: \(device($0))" } ?? ""
+        case .soundStarted: return event.device.map { CallDeviceLine($0).text } ?? ""
         case .device: return event.deviceEvent?.text ?? ""
         case .microphone:
             let finding = MicrophoneCheck.Finding.allCases.first { "\($0)" == event.microphone }
@@ -16,12 +16,6 @@ extension EventSentences {
         case .voiceProcessing: return event.voiceProcessing.map { voiceProcessing($0) } ?? ""
         default: return event.isMuted == true ? "Muted." : "Unmuted."
         }
-    }
-
-    /// Returns a device as `PipeWire Headset, 48 kHz, 256-frame blocks`.
-    static func device(_ device: DeviceDocument) -> String {
-        let system = AudioBackend(rawValue: device.system)?.description ?? device.system
-        return "\(system) \(device.name), \(FileFormatting.kilohertz(device.rate)), \(device.block)-frame blocks"
     }
 
     private static func voiceProcessing(_ voice: VoiceProcessingDocument) -> String {

@@ -16,8 +16,10 @@ enum EventSentences {
         case .participantJoined, .participantLeft, .participantRenamed, .participantMuted, .participantAway,
             .hostChanged, .descriptionForged:
             return participant(name, event)
+        case .settingChanged: return SettingSentences.text(event)
         case .joinRequested: return event.request.map { asking($0) } ?? ""
-        case .joinRequestWithdrawn, .guestRefused: return event.error?.text ?? ""
+        case .joinRequestWithdrawn: return withdrawal(event)
+        case .guestRefused: return event.error?.text ?? ""
         case .soundStarted, .device, .microphone, .voiceProcessing, .muted: return sound(name, event)
         case .callBegan, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate: return media(name, event)
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
@@ -69,6 +71,15 @@ enum EventSentences {
                 ? "Lost contact with \(name). Waiting up to 60 s." : "\(name) is back."
         case .hostChanged: return "\(name) is the host now."
         default: return "Ignored a description of \(name) that \(name) did not sign. Somebody may be intercepting."
+        }
+    }
+
+    private static func withdrawal(_ event: EventDocument) -> String {
+        let name = name(event.request?.name)
+        return switch event.error?.code {
+        case "declined": "Declined \(name)."
+        case "blocked": "Blocked \(name)."
+        default: event.error?.text ?? ""
         }
     }
 

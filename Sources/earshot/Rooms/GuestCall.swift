@@ -72,28 +72,35 @@ extension CallOptions {
     /// Throws if received files or recordings cannot be stored in their folders. The folder of a recording may be missing.
     func checkFolders() throws(Failure) {
         try Self.checkFolder(receive)
-        try Self.checkFolder(recording.folder, option: "--record", mayBeMissing: true)
+        guard recording.record != nil else { return }
+        do throws(CallRecordingError) {
+            try RecordingFolder.check(recording.folder)
+        } catch {
+            guard case .folder(let path, let code) = error else { return }
+            throw Self.failure(
+                "--record \(path)", code, notAFolder: "not a folder. Choose another name or an existing folder.")
+        }
     }
 
-    /// Throws if files cannot be stored in the folder.
-    static func checkFolder(_ folder: String?, option: String = "--receive", mayBeMissing: Bool = false) throws(Failure)
-    {
+    /// Throws if received files cannot be stored in the folder.
+    static func checkFolder(_ folder: String?) throws(Failure) {
         guard let folder else { return }
-        func failure(_ words: String) -> Failure {
-            Failure("\(option) \(folder): \(words)", status: Failure.cannotCreate)
-        }
         var status = stat()
-        guard stat(folder, &status) == 0 else {
-            let isMissing = errno == ENOENT
-            if isMissing, mayBeMissing { return }
-            throw failure(isMissing ? "no such folder. Create it first." : String(cString: strerror(errno)))
-        }
-        guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw failure(
-                mayBeMissing
-                    ? "not a folder. Choose another name or an existing folder."
-                    : "not a folder. Use an existing folder.")
-        }
-        guard access(folder, W_OK | X_OK) == 0 else { throw failure(String(cString: strerror(errno))) }
+        let words = "--receive \(folder)"
+        guard stat(folder, &status) == 0 else { throw failure(words, errno) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw failure(words, ENOTDIR) }
+        guard access(folder, W_OK | X_OK) == 0 else { throw failure(words, errno) }
+    }
+
+    private static func failure(
+        _ words: String, _ code: Int32, notAFolder: String = "not a folder. Use an existing folder."
+    ) -> Failure {
+        let reason =
+            switch code {
+            case ENOENT: "no such folder. Create it first."
+            case ENOTDIR: notAFolder
+            default: String(cString: strerror(code))
+            }
+        return Failure("\(words): \(reason)", status: Failure.cannotCreate)
     }
 }

@@ -38,6 +38,14 @@ enum RecordingSentences {
         return sentences
     }
 
+    static let otherFolder = "Use another folder: earshot call record FOLDER"
+
+    /// Returns the sentences about a recording that cannot begin, because of its folder; nil for another refusal, which needs none.
+    static func refused(_ refusal: CommandRefusal) -> String? {
+        guard case .folderNotWritable = refusal else { return nil }
+        return ErrorText.join(ErrorDocument(refusal).text, otherFolder)
+    }
+
     static let awaited = "Recording starts when another participant joins."
     static let cancelled = "Recording cancelled."
 

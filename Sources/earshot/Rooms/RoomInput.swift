@@ -53,8 +53,13 @@ final class RoomInput {
         case .select(let id): didSelect?(id)
         case .say(let words): Terminal.say(words)
         case .perform(let command):
-            // A command is refused if the room has changed meanwhile.
-            if (try? call.perform(command)) != nil { didPerform?(command) }
+            do throws(CommandRefusal) {
+                try call.perform(command)
+                didPerform?(command)
+            } catch {
+                // Other commands are refused if the room has changed meanwhile.
+                if let sentence = RecordingSentences.refused(error) { Terminal.warn(sentence) }
+            }
         }
         return true
     }

@@ -34,8 +34,8 @@ final class RoomPresenter {
     /// The last completed recording of the local participant; nil before.
     private(set) var recording: CallRecordingResult?
     private var recordingNotices = RecordingNotices()
-    /// The user's answer about recordings that was printed; nil before.
-    private var printedConsent: Bool?
+    /// The changes of settings by the user's keys that the terminal confirmed, and whose events were not handled yet.
+    private var ownSettings: Set<LiveCallCommand> = []
     /// The verbs for the departure of participants whom the local user removed or blocked.
     private var dismissalVerbs: [MemberID: String] = [:]
 
@@ -60,7 +60,7 @@ final class RoomPresenter {
             lastEventNumber = event.number
             present(event)
         }
-        presentConsent()
+        ownSettings = []
     }
 
     /// Opens a room and waits until it is open. Prints nothing.
@@ -80,12 +80,15 @@ final class RoomPresenter {
         switch command {
         case .remove(let id): dismissalVerbs[id] = "Removed"
         case .block(let id): dismissalVerbs[id] = "Blocked"
-        case .startRecording where snapshot.waitsForOthersToRecord: Terminal.say(RecordingSentences.awaited)
-        case .stopRecording where snapshot.recording == nil: Terminal.say(RecordingSentences.cancelled)
         case .setHeard(_, let id):
+            ownSettings.insert(command)
             if let participant = snapshot[id] { Terminal.say(VolumeSentences.heard(participant)) }
-        case .setVolume(_, let id): noteSelection(id)
-        case .setOutputVolume: noteSelection(nil)
+        case .setVolume(_, let id):
+            ownSettings.insert(command)
+            noteSelection(id)
+        case .setOutputVolume:
+            ownSettings.insert(command)
+            noteSelection(nil)
         default: break
         }
     }
@@ -122,9 +125,11 @@ final class RoomPresenter {
             presentRoomEvent(event)
         case .discovery(let state): present(state)
         case .storeFailed(let error): Terminal.warn(error)
+        case .settingChanged(let command, _): presentSetting(command, event)
         case .joinRequested:
             Terminal.notice(text(event))
             presentAnswers()
+        case .joinRequestWithdrawn(_, .declined), .joinRequestWithdrawn(_, .blocked): say(event)
         case .joinRequestWithdrawn(let request, let error):
             if let words = error.hostSentence(about: request.guest.name.text) { Terminal.say(words) }
         case .guestRefused(let name, let error):
@@ -214,6 +219,17 @@ final class RoomPresenter {
         }
     }
 
+    /// Prints a changed setting, unless the user changed it by a key and the terminal has confirmed it.
+    private func presentSetting(_ setting: LiveCallCommand, _ event: LiveCallEvent) {
+        guard ownSettings.remove(setting) == nil else { return }
+        if case .startRecording = setting, !snapshot.waitsForOthersToRecord { return }
+        guard case .allowRecording(let isAllowed) = setting else { return say(event) }
+        // The answer of an option is not news.
+        let isNews = isAskedAboutRecordings || isAllowed != (call.configuration.recordingConsent == .yes)
+        guard card != nil, isNews else { return }
+        Terminal.say(RecordingSentences.answered(isAllowed: isAllowed))
+    }
+
     // MARK: Sound
 
     private func presentSound(_ event: LiveCallEvent) {
@@ -299,14 +315,6 @@ final class RoomPresenter {
     private func present(_ sentences: [String]) {
         guard snapshot.recording != nil else { return }
         for sentence in sentences { Terminal.say(sentence) }
-    }
-
-    /// Prints the user's answer about recordings, which a key or another terminal gave.
-    private func presentConsent() {
-        guard card != nil, isAskedAboutRecordings, let isAllowed = snapshot.allowsRecording, isAllowed != printedConsent
-        else { return }
-        printedConsent = isAllowed
-        Terminal.say(RecordingSentences.answered(isAllowed: isAllowed))
     }
 
     private var isAskedAboutRecordings: Bool { call.configuration.recordingConsent == .ask }

@@ -37,9 +37,13 @@ final class RoomRunner {
             refresh()
         }
         if options.recording.record != nil {
-            // The only refusal is that the call has ended, which watch() reports.
             let command = LiveCallCommand.startRecording(folder: options.recording.folder)
-            if (try? call.perform(command)) != nil { presenter.note(command) }
+            do throws(CommandRefusal) {
+                try call.perform(command)
+            } catch {
+                // The other refusal is that the call has ended, which watch() reports.
+                if let sentence = RecordingSentences.refused(error) { Terminal.warn(sentence) }
+            }
         }
         let socket = CallSocketServer.open(for: call)
         let ending = watch()

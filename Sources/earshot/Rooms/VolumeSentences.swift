@@ -48,9 +48,11 @@ enum VolumeSentences {
 
     static func heard(_ name: String) -> String { "You hear \(name)." }
 
+    static func unheard(_ name: String) -> String { "You do not hear \(name)." }
+
     /// - Parameter command: the command by which the user hears the participant again.
     static func unheard(_ name: String, command: String) -> String {
-        "You do not hear \(name). To hear \(name) again: \(command)"
+        "\(unheard(name)) To hear \(name) again: \(command)"
     }
 
     /// Returns the sentence about a participant who joined with a remembered volume; nil for the default volume.

@@ -124,7 +124,7 @@ struct Failure: Error {
     private static func status(of error: NearbyStoreError) -> Int32 {
         switch error {
         case .file: cannotCreate
-        case .tooLarge, .identity, .knownPeers: data
+        case .laterVersion, .tooLarge, .identity, .knownPeers: data
         }
     }
 

@@ -84,7 +84,7 @@ import Testing
         #expect(names == ["lock", "peer-volumes.json"])
     }
 
-    @Test(arguments: ["nonsense", String(repeating: "x", count: 100_000)])
+    @Test(arguments: ["nonsense", String(repeating: "x", count: PeerVolumes.maximumFileSize + 1)])
     func `a file that cannot be read is no memory, and the next change replaces it`(content: String) throws {
         let scratch = try Scratch()
         let store = NearbyStore(directory: scratch("earshot"))
@@ -96,6 +96,50 @@ import Testing
         let key = try Self.key(9)
         try store.updateVolumes { $0[key] = .init(volume: 2) }
         #expect(store.peerVolumes().entries == [.init(key: key, setting: .init(volume: 2))])
+    }
+
+    @Test func `a file of a later version is no memory, and is not changed`() throws {
+        let scratch = try Scratch()
+        let store = NearbyStore(directory: scratch("earshot"))
+        let volumes = try Self.volumes()
+        try store.updateVolumes { $0 = volumes }
+        let path = scratch("earshot/peer-volumes.json")
+        let later = try String(contentsOfFile: path, encoding: .utf8).replacing(
+            "\"version\" : 1", with: "\"version\" : 2")
+        try Data(later.utf8).write(to: URL(fileURLWithPath: path))
+        let key = try Self.key(9)
+        #expect(store.peerVolumes() == PeerVolumes())
+        #expect(throws: NearbyStoreError.laterVersion(path)) { try store.updateVolumes { $0[key] = .init(volume: 2) } }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == later)
+    }
+
+    @Test func `fields that a later version added stay when a volume changes`() throws {
+        let (one, two) = (try Self.key(1), try Self.key(2))
+        let file = #"""
+            {"version": 1, "room": {"echo": [1, 2.5, null]}, "peers": [
+            {"key": "\#(one.hex)", "volume": 0.5, "heard": true, "pan": -0.25},
+            {"key": "\#(two.hex)", "volume": 1, "heard": true, "effect": "hall"}]}
+            """#
+        var volumes = try #require(PeerVolumes(parsing: Array(file.utf8)))
+        #expect(volumes.entries.map(\.key) == [one])
+        volumes.apply([.init(key: one, setting: .init()), .init(key: try Self.key(3), setting: .init(volume: 2))])
+        let written = try #require(try JSONSerialization.jsonObject(with: Data(volumes.file)) as? [String: Any])
+        #expect((written["room"] as? [String: Any])?["echo"] as? [Any?] != nil)
+        let peers = try #require(written["peers"] as? [[String: Any]])
+        let others = Dictionary(uniqueKeysWithValues: peers.map { ($0["key"] as? String ?? "", $0) })
+        #expect(others[one.hex]?["pan"] as? Double == -0.25 && others[one.hex]?["volume"] as? Double == 1)
+        #expect(others[two.hex]?["effect"] as? String == "hall" && peers.count == 3)
+        #expect(PeerVolumes(parsing: volumes.file) == volumes)
+    }
+
+    @Test func `two programs that change volumes at the same time lose no person's`() throws {
+        let scratch = try Scratch()
+        let directory = scratch("earshot")
+        let keys = try (0..<40).map { try Self.key($0) }
+        DispatchQueue.concurrentPerform(iterations: keys.count) { number in
+            try? NearbyStore(directory: directory).updateVolumes { $0[keys[number]] = .init(volume: 0.5) }
+        }
+        #expect(Set(NearbyStore(directory: directory).peerVolumes().entries.map(\.key)) == Set(keys))
     }
 
     @Test func `a failure of the disk is reported when volumes are stored, not when they are read`() throws {

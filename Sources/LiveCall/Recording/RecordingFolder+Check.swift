@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioFiles
+import Glibc
+
+/// The check of a folder before a recording.
+extension RecordingFolder {
+    /// The flag `O_TMPFILE` without `O_DIRECTORY`: opens a file without a name, which leaves nothing behind.
+    private static let unnamedFile: Int32 = 0o20000000
+
+    /// Throws the error with which a recording would fail now because of its folder. Creates nothing.
+    /// - Parameter folder: the user's folder; nil for `Earshot` in the user's music folder.
+    package static func check(_ folder: String?) throws(CallRecordingError) {
+        let wanted = path(of: folder)
+        var existing = wanted
+        var status = stat()
+        while stat(PathText.bytes(existing), &status) != 0 {
+            guard errno == ENOENT, let slash = existing.lastIndex(of: "/"), existing != "/" else {
+                throw .folder(path: wanted, code: errno)
+            }
+            existing = slash == existing.startIndex ? "/" : String(existing[..<slash])
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw .folder(path: wanted, code: ENOTDIR) }
+        if let code = obstacle(in: existing) { throw .folder(path: wanted, code: code) }
+    }
+
+    /// Returns the errno with which files cannot be created and written in a folder; nil if they can.
+    private static func obstacle(in folder: String) -> Int32? {
+        let file = open(PathText.bytes(folder), O_WRONLY | O_DIRECTORY | O_CLOEXEC | unnamedFile, 0o600)
+        guard file < 0 else {
+            defer { close(file) }
+            let block = [UInt8](repeating: 1, count: 4_096)
+            let count = write(file, block, block.count)
+            return count < 0 ? errno : count < block.count ? ENOSPC : nil
+        }
+        guard [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno) else { return errno }
+        // This file system has no unnamed files.
+        let trial = PathText.bytes("\(folder)/.earshot-\(getpid())")
+        guard mkdir(trial, 0o700) == 0 else { return errno == EEXIST ? nil : errno }
+        rmdir(trial)
+        return nil
+    }
+}
+
+extension LiveCall {
+    /// Refuses a command to record to a folder in which no files can be created. Waits for the disk.
+    func checkRecordingFolder(of command: LiveCallCommand) throws(CommandRefusal) {
+        guard case .startRecording(let folder) = command,
+            snapshot.availability(of: .startRecording) == .available
+        else { return }
+        do throws(CallRecordingError) {
+            try RecordingFolder.check(folder)
+        } catch {
+            if case .folder(let path, let code) = error { throw .folderNotWritable(path: path, code: code) }
+        }
+    }
+}
