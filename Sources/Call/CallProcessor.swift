@@ -9,7 +9,7 @@ import Synchronization
 /// The remote voices come from the mixer and pass ``playbackInsert``. The local voice's level is measured before any processing.
 ///
 /// A device with both directions calls ``callback``. Two devices call ``captureCallback`` and ``playbackCallback``, on two
-/// threads; then voice processing has no reference.
+/// threads; then voice processing has no reference, and the local voice cannot be monitored.
 package final class CallProcessor: Sendable {
     /// The captured frames, for the media thread.
     package let captured: AudioRing
@@ -35,14 +35,16 @@ package final class CallProcessor: Sendable {
     struct State: ~Copyable {
         var capture: CaptureSide
         var playback: PlaybackSide
+        var monitor: VoiceMonitor
     }
 
     /// The memory of the callbacks, allocated once and freed with the processor.
     private struct StatePointer: @unchecked Sendable {  // `value` is the devices'; the rest is atomic or constant
         let value: UnsafeMutablePointer<State>
         let isMuted: UnsafeMutablePointer<Atomic<Bool>>
+        let isMonitored: UnsafeMutablePointer<Atomic<Bool>>
         let volume: UnsafeMutablePointer<Atomic<UInt32>>  // the bits of a Float
-        let retained: (AudioBuffer, AudioBuffer, CallVoice?, Wakeup)
+        let retained: (AudioBuffer, AudioBuffer, AudioBuffer, CallVoice?, Wakeup)
     }
 
     /// - Parameter voice: the processing of the captured voice; nil for none.
@@ -58,8 +60,11 @@ package final class CallProcessor: Sendable {
         playbackInsert = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         let input = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let output = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
+        let monitored = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let isMuted = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: 1)
         isMuted.initialize(to: Atomic(false))
+        let isMonitored = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: 1)
+        isMonitored.initialize(to: Atomic(false))
         let volume = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
         volume.initialize(to: Atomic(Float(1).bitPattern))
         let value = UnsafeMutablePointer<State>.allocate(capacity: 1)
@@ -74,8 +79,11 @@ package final class CallProcessor: Sendable {
                 playback: PlaybackSide(
                     voices: mixer.renderer, levels: heard.writer, cycles: cycles.writer, block: output.channels,
                     capacity: output.frameCapacity, insert: playbackInsert.renderer, volume: volume,
-                    sampleRate: deviceRate)))
-        state = StatePointer(value: value, isMuted: isMuted, volume: volume, retained: (input, output, voice, wakeup))
+                    sampleRate: deviceRate),
+                monitor: VoiceMonitor(isMonitored, voice: monitored.channels, sampleRate: deviceRate)))
+        state = StatePointer(
+            value: value, isMuted: isMuted, isMonitored: isMonitored, volume: volume,
+            retained: (input, output, monitored, voice, wakeup))
     }
 
     deinit {
@@ -83,6 +91,8 @@ package final class CallProcessor: Sendable {
         state.value.deallocate()
         state.isMuted.deinitialize(count: 1)
         state.isMuted.deallocate()
+        state.isMonitored.deinitialize(count: 1)
+        state.isMonitored.deallocate()
         state.volume.deinitialize(count: 1)
         state.volume.deallocate()
     }
@@ -91,6 +101,13 @@ package final class CallProcessor: Sendable {
     package var isMuted: Bool {
         get { state.isMuted.pointee.load(ordering: .relaxed) }
         set { state.isMuted.pointee.store(newValue, ordering: .relaxed) }
+    }
+
+    /// True if the local voice is part of the played sound, muted or not. A change is a ramp over 5 ms, or over a block if that
+    /// is longer. Without effect for two devices. Any thread.
+    package var isMonitored: Bool {
+        get { state.isMonitored.pointee.load(ordering: .relaxed) }
+        set { state.isMonitored.pointee.store(newValue, ordering: .relaxed) }
     }
 
     /// The volume of the played mix as a factor. A change is a ramp over 5 ms, or over a block if that is longer. Any thread.
@@ -148,8 +165,13 @@ extension CallProcessor.State {
         capture.listen(cycle)
         // Voice processing needs the sound that is played in this cycle. Without voice processing the block is sent first.
         let needsPlayedSound = capture.processing?.needsReference() ?? false
-        if !needsPlayedSound { capture.send(cycle) }
-        playback.process(cycle)
-        if needsPlayedSound { capture.send(cycle) }
+        if needsPlayedSound { playback.process(cycle) }
+        capture.render(cycle)
+        monitor.copyVoice(capture.block, min(cycle.frameCount, IOCycle.maximumFrameCount))
+        capture.send(cycle)
+        if !needsPlayedSound { playback.process(cycle) }
+        // The monitor is last in both orders, so it costs no block, and voice processing never gets the local voice as its
+        // reference: it would remove that voice from itself.
+        playback.add(&monitor, cycle)
     }
 }

@@ -125,6 +125,20 @@ public final class CallSession: MediaNegotiator {
         set { processor.isMuted = newValue }
     }
 
+    /// True if the local participant hears its own voice, as it is sent and muted or not, in the same cycle. A change is a ramp
+    /// over 5 ms, or over a block if that is longer. Without effect with a separate microphone, which has no common cycle with
+    /// the loudspeaker. ``outputVolume`` does not affect it. Any thread except a render thread.
+    package var isMonitored: Bool {
+        get { processor.isMonitored }
+        set { processor.isMonitored = newValue }
+    }
+
+    /// The seconds by which voice processing, effects and insert delay the local voice now.
+    package var voiceLatency: Double {
+        let processing = voice?.processing == .on ? voice?.processingLatency ?? 0 : 0
+        return processing + (voice?.effects?.latency ?? 0) + (captureInsert?.latency ?? 0)
+    }
+
     /// The local levels: of the microphone, muted or not, and of the played sound.
     public var levels: CallLevels {
         processor.collect()

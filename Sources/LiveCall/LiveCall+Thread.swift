@@ -30,6 +30,7 @@ extension LiveCall {
         case .setOutputVolume(let volume): media?.setOutputVolume(volume)
         case .setLatencyProfile(let profile): media?.setLatencyProfile(profile)
         case .setVoiceProcessing(let isOn): media?.voice?.setProcessing(isOn)
+        case .setMonitor(let isOn): media?.setMonitored(isOn)
         case .startRecording(let folder): startRecording(folder: folder)
         case .stopRecording: stopRecording()
         }
@@ -74,6 +75,7 @@ extension LiveCall {
         observation.device = device.description
         observation.hardwareBlockFrameCount = device.hardwareBlockFrameCount
         observation.interruption = device.interruption
+        observation.voiceLatency = media.voiceLatency
         if let voice = media.voice, voice.canProcess {
             observation.voice = .init(
                 processing: voice.processing, channelCount: media.channelCount,

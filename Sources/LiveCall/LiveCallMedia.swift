@@ -27,6 +27,10 @@ package protocol LiveCallMedia: Sendable {
     func followDevice()
     /// Mutes the local voice, or unmutes it.
     func setMuted(_ isMuted: Bool)
+    /// The seconds by which the processing of the local voice delays it now.
+    var voiceLatency: Double { get }
+    /// Hears the local voice in the playback, or no longer.
+    func setMonitored(_ isMonitored: Bool)
     /// Sets the latency profile, which trades delay against gaps in the heard sound.
     func setLatencyProfile(_ profile: LatencyProfile)
     /// Sets the gain of the whole playback.
@@ -47,6 +51,9 @@ extension CallSession: LiveCallMedia {
 
     /// Mutes the local voice, or unmutes it.
     package func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
+
+    /// Hears the local voice in the playback, or no longer.
+    package func setMonitored(_ isMonitored: Bool) { self.isMonitored = isMonitored }
 
     /// Sets the latency profile, which trades delay against gaps in the heard sound.
     package func setLatencyProfile(_ profile: LatencyProfile) { latencyProfile = profile }

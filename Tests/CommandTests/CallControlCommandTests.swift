@@ -124,6 +124,39 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: user.sockets.path).isEmpty)
     }
 
+    @Test func `monitor and push to talk are set by keys, by another terminal and by options`() throws {
+        let user = try User()
+        let terminal = try PseudoTerminal()
+        let (host, port) = try user.host(["--monitor", "off"], terminal: terminal)
+        #expect(try user.call("monitor", "auto").errors == "Monitor: auto\n")
+        let guest = try Self.join(port, as: "Bob")
+        try #require(host.says("In a call with Bob"), "\(host.errors)")
+        func monitor() throws -> [String: Any]? { try user.status()["monitor"] as? [String: Any] }
+        #expect(eventually { (try? monitor())?["state"] as? String == "off" })
+        #expect(try monitor()?["mode"] as? String == "auto")
+        #expect(try user.call("monitor", "on").errors == "Monitor: on (as asked)\n")
+        #expect(try user.call("monitor", "on").errors == "Monitor: on (as asked)\n")
+        #expect(host.says("Monitor: on (as asked)"), "\(host.errors)")
+        terminal.type("o")
+        #expect(host.says("Monitor: off (as asked)"), "\(host.errors)")
+        #expect(eventually { (try? monitor())?["mode"] as? String == "off" })
+
+        terminal.type("t")
+        #expect(host.says("Push to talk: on. Hold Space to talk."), "\(host.errors)")
+        #expect(guest.says("Ann is muted"), "\(guest.errors)")
+        let silent = try user.status()
+        #expect(silent["isPushToTalk"] as? Bool == true && silent["isMuted"] as? Bool == true)
+        terminal.type(" ")
+        #expect(guest.says("Ann is no longer muted"), "\(guest.errors)")
+        #expect(eventually { (try? user.status())?["isMuted"] as? Bool == true }, "talking ends without a key")
+        #expect(try user.call("talk", "off").errors == "Push to talk: off\n")
+        #expect(host.says("Push to talk: off"), "\(host.errors)")
+        let ended = try user.status()
+        #expect(ended["isPushToTalk"] as? Bool == false && ended["isMuted"] as? Bool == false)
+        terminal.type("q")
+        #expect(host.wait() == .exit(0), "\(host.errors)")
+    }
+
     @Test(arguments: [["call"], ["call", "mute"], ["call", "watch", "--json"], ["call", "--pid", "1"]])
     func `without a call there is an error that names the command to start one`(arguments: [String]) throws {
         let user = try User()

@@ -58,6 +58,8 @@ import Testing
         case .setOutputVolume: ["volume all 50%"]
         case .setLatencyProfile: ["dial 0.3"]
         case .setVoiceProcessing: ["voice-processing auto", "voice-processing on", "voice-processing off"]
+        case .setMonitor: ["monitor auto", "monitor on", "monitor off"]
+        case .setPushToTalk: ["talk on", "talk off"]
         case .startRecording: ["record", "record /tmp/a"]
         case .stopRecording: ["stop-recording"]
         case .allowRecording: ["allow-recording yes", "allow-recording no"]
@@ -113,17 +115,22 @@ import Testing
 
     @Test func `a key and the command of another terminal give the call the same command`() throws {
         var snapshot = try Self.room()
-        for (key, line) in [("m", "mute"), ("y", "admit"), ("n", "decline Cleo"), ("r", "record")]
-            as [(Character, String)]
-        {
+        let first: [(Character, String)] = [
+            ("m", "mute"), ("y", "admit"), ("n", "decline Cleo"), ("r", "record"), ("o", "monitor on"),
+            ("t", "talk on"),
+        ]
+        for (key, line) in first {
             #expect(try Self.pressed(key, snapshot) == .perform(Self.typed(line, snapshot)), "\(line)")
         }
         snapshot.isMuted = true
+        snapshot.isPushToTalk = true
+        snapshot.monitorMode = .on
         snapshot.recording = CallRecordingStatus(folder: "/x", since: HostTime(nanoseconds: 0))
         snapshot.joinRequests = []
         snapshot.participants[0].isRecording = true
         let lines: [(Character, String)] = [
             ("m", "unmute"), ("r", "stop-recording"), ("y", "allow-recording yes"), ("n", "allow-recording no"),
+            ("o", "monitor off"), ("t", "talk off"),
         ]
         for (key, line) in lines {
             #expect(try Self.pressed(key, snapshot) == .perform(Self.typed(line, snapshot)), "\(line)")
@@ -166,6 +173,9 @@ import Testing
         (["dance"], "Unexpected: 'dance'. See: earshot call --help"),
         (["--pid", "0"], "--pid must be 1 or more."),
         (["status", "--pid", "x"], "--pid cannot be 'x'."),
+        (["monitor", "loud"], "<mode> cannot be 'loud'. Choose auto, on or off."),
+        (["talk", "maybe"], "<state> cannot be 'maybe'. Choose on or off."),
+        (["talk"], "Missing argument <state>. See: earshot call talk --help"),
         (["allow-recording", "maybe"], "<answer> cannot be 'maybe'. Choose yes or no."),
         (["say"], "Missing argument <text>. See: earshot call say --help"),
         (["record", "a", "b"], "Unexpected: 'b'. See: earshot call record --help"),
@@ -227,7 +237,8 @@ import Testing
         #expect(lines[0] == "Room: Blue Room (you are the host), 1:01" && lines[1] == "You: Ann")
         #expect(lines[2] == "Audio: Headset, 48 kHz, 256-frame blocks, input 5.3 ms, output 5.3 ms, SCHED_FIFO 70")
         #expect(lines[3].hasPrefix("Dial: talk  Voice processing: off (headset"))
-        #expect(lines[3].hasSuffix("Playback: 0 dB"))
+        #expect(
+            lines[3].contains("  Monitor: on (headset, round trip 10.6 ms)") && lines[3].hasSuffix("Playback: 0 dB"))
         #expect(lines[4].hasPrefix("Recording: /home/ann/Music") && lines[4].hasSuffix("(0:13)"))
         #expect(lines[5] == "Requests: 1 Cleo" && lines[6].hasPrefix("NO  NAME"))
         #expect(

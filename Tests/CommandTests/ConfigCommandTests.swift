@@ -25,6 +25,7 @@ import Testing
     @Test func `a setting is stored, shown and removed`() throws {
         for (key, value) in [
             ("name", "Ann \"x\" \\ é"), ("dial", "0.25"), ("accept", "known"), ("allow-recording", "yes"),
+            ("monitor", "off"),
         ] {
             #expect(try earshot(["config", "set", key, value]).wait() == .exit(0))
         }
@@ -33,7 +34,9 @@ import Testing
         let document = try JSONSerialization.jsonObject(with: Data(shown.output.utf8)) as? [String: Any]
         let settings = document?["settings"] as? [String: String]
         #expect(
-            settings == ["name": "Ann \"x\" \\ é", "dial": "0.25", "accept": "known", "allow-recording": "yes"])
+            settings == [
+                "name": "Ann \"x\" \\ é", "dial": "0.25", "accept": "known", "allow-recording": "yes", "monitor": "off",
+            ])
         #expect(try earshot(["config", "unset", "name"]).wait() == .exit(0))
         let rest = try earshot(["config"])
         #expect(rest.wait() == .exit(0))

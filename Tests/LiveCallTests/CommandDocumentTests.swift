@@ -81,6 +81,8 @@ import Testing
         (#"{"command":"setLatencyProfile","dial":"2"}"#, "invalid-field"),
         (#"{"command":"setLatencyProfile","dial":"nan"}"#, "invalid-field"),
         (#"{"command":"setVoiceProcessing","mode":"ON"}"#, "invalid-field"),
+        (#"{"command":"setMonitor","mode":"loud"}"#, "invalid-field"), (#"{"command":"setMonitor"}"#, "missing-field"),
+        (#"{"command":"setPushToTalk"}"#, "missing-field"), (#"{"command":"setPushToTalk","isOn":"yes"}"#, "malformed"),
         (#"{"command":"setAdmission","admission":"none"}"#, "invalid-field"),
         (#"{"command":"startRecording","folder":""}"#, "invalid-field"),
         (#"{"command":"startRecording","folder":"take"}"#, "invalid-field"),

@@ -198,6 +198,7 @@ extension [LiveCallCore.Action] {
             case .setOutputVolume(let volume): "output volume \(volume)"
             case .setLatencyProfile(let profile): "latency profile \(profile)"
             case .setVoiceProcessing(let isOn): "voice processing \(isOn ? "on" : "off")"
+            case .setMonitor(let isOn): "monitor \(isOn ? "on" : "off")"
             case .startRecording(let folder): "record to \(folder ?? "music")"
             case .stopRecording: "stop recording"
             }

@@ -65,6 +65,8 @@ enum DocumentExamples {
         case .setLatencyProfile:
             return [.setLatencyProfile(.sing), .setLatencyProfile(try #require(LatencyProfile(position: 0.3)))]
         case .setVoiceProcessing: return VoiceProcessingMode.allCases.map { .setVoiceProcessing($0) }
+        case .setMonitor: return VoiceProcessingMode.allCases.map { .setMonitor($0) }
+        case .setPushToTalk: return [.setPushToTalk(true), .setPushToTalk(false)]
         case .startRecording: return [.startRecording(folder: nil), .startRecording(folder: "/tmp/a b")]
         case .stopRecording: return [.stopRecording]
         case .allowRecording: return [.allowRecording(true), .allowRecording(false)]
@@ -107,7 +109,7 @@ enum DocumentExamples {
         case .joinRequested: return [.joinRequested(request)]
         case .joinRequestWithdrawn: return [.joinRequestWithdrawn(request, .cancelled)]
         case .guestRefused: return [.guestRefused(name: "Eve", .wrongPIN(attemptsLeft: 1))]
-        case .soundStarted, .device, .microphone, .voiceProcessing, .muted: return sounds(name)
+        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .muted: return sounds(name)
         case .callBegan, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate: return media(name)
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
             .recordingConsent:
@@ -138,6 +140,12 @@ enum DocumentExamples {
         case .microphone: return MicrophoneCheck.Finding.allCases.map { .microphone($0) }
         case .voiceProcessing:
             return [.voiceProcessing(.chosen(choice, latency: 0.03)), .voiceProcessing(.failed(.refused(code: -1)))]
+        case .monitor:
+            return VoiceProcessingMode.allCases.map {
+                .monitor(
+                    VoiceProcessingChoice(
+                        monitor: $0, input: nil, output: nil, hasSeparateInput: false, roundTrip: 0.01))
+            }
         default: return [.muted(true), .muted(false)]
         }
     }

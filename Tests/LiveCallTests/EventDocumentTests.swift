@@ -74,8 +74,8 @@ import Testing
         let page = try document("call-events.md")
         let refusals: [CommandRefusal] = [
             .notInRoom, .alreadyInRoom, .ended, .notHost, .noJoinRequest, .noParticipant, .noPINRequest, .noSound,
-            .noVoiceProcessing, .alreadyRecording, .notRecording, .noReceiver, .emptyMessage, .messageTooLong(limit: 9),
-            .messagesWaiting, .folderNotWritable(path: "/proc/takes", code: 13),
+            .noVoiceProcessing, .noMonitor, .alreadyRecording, .notRecording, .noReceiver, .emptyMessage,
+            .messageTooLong(limit: 9), .messagesWaiting, .folderNotWritable(path: "/proc/takes", code: 13),
         ]
         for refusal in refusals { #expect(page.contains("`\(ErrorDocument(refusal).code)`"), "\(refusal)") }
         #expect(Set(refusals.map { ErrorDocument($0).code }).count == refusals.count)

@@ -18,8 +18,9 @@ import Testing
             .host(CoreRig.opening), .join(CoreRig.endpoint), .providePIN(pin), .admit(ask), .decline(ask),
             .blockRequest(ask), .remove(id), .block(id), .setAdmission(.all), .setMuted(true),
             .rename(CoreRig.name(4)), .setVolume(1, of: id), .setHeard(false, of: id), .setOutputVolume(1),
-            .setLatencyProfile(.sing), .setVoiceProcessing(.off), .startRecording(folder: nil), .stopRecording,
-            .allowRecording(true), .say("hi"), .sendFile(path: "/x"), .leave, .endRoom,
+            .setLatencyProfile(.sing), .setVoiceProcessing(.off), .setMonitor(.on), .setPushToTalk(true),
+            .startRecording(folder: nil), .stopRecording, .allowRecording(true), .say("hi"), .sendFile(path: "/x"),
+            .leave, .endRoom,
         ]
         return Dictionary(uniqueKeysWithValues: all.map { ($0.kind, $0) })
     }()
@@ -49,7 +50,7 @@ import Testing
             CoreRig(),
             available: [
                 .host, .join, .leave, .setMuted, .rename, .setAdmission, .setOutputVolume, .setLatencyProfile,
-                .setVoiceProcessing, .allowRecording,
+                .setVoiceProcessing, .setMonitor, .setPushToTalk, .allowRecording,
             ],
             refusals)
     }
@@ -61,7 +62,8 @@ import Testing
             rig,
             available: [
                 .leave, .setMuted, .rename, .setAdmission, .setVolume, .setHeard, .setOutputVolume,
-                .setLatencyProfile, .setVoiceProcessing, .startRecording, .allowRecording, .say, .sendFile,
+                .setLatencyProfile, .setVoiceProcessing, .setMonitor, .setPushToTalk, .startRecording,
+                .allowRecording, .say, .sendFile,
             ],
             [
                 .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .notHost,
@@ -79,7 +81,8 @@ import Testing
                 .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .noJoinRequest,
                 .decline: .noJoinRequest, .blockRequest: .noJoinRequest, .remove: .noParticipant,
                 .block: .noParticipant, .setVolume: .noSound, .setHeard: .noSound, .setOutputVolume: .noSound,
-                .setLatencyProfile: .noSound, .setVoiceProcessing: .noSound, .startRecording: .noSound,
+                .setLatencyProfile: .noSound, .setVoiceProcessing: .noSound, .setMonitor: .noSound,
+                .setPushToTalk: .noSound, .startRecording: .noSound,
                 .stopRecording: .notRecording, .say: .noReceiver, .sendFile: .noReceiver,
             ])
     }

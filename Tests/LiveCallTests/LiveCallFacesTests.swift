@@ -63,11 +63,11 @@ import Testing
             case 11: perform(.blockRequest(JoinRequestID(number: draw(max(1, asks)) + 1)))
             case 12: perform(.remove(CoreRig.id(1 + draw(9))))
             case 13: perform(.block(CoreRig.id(1 + draw(9))))
-            case 14: perform(.setMuted(draw(2) == 0))
+            case 14: perform(draw(2) == 0 ? .setMuted(draw(2) == 0) : .setPushToTalk(draw(2) == 0))
             case 15:
                 let id = CoreRig.id(1 + draw(9))
                 perform(draw(2) == 0 ? .setVolume(Float(draw(20)) / 4, of: id) : .setHeard(draw(2) == 0, of: id))
-            case 16: perform(.say("la"))
+            case 16: perform(draw(2) == 0 ? .say("la") : .setMonitor(VoiceProcessingMode.allCases[Int(draw(3))]))
             case 17: perform(.setAdmission(AdmissionPolicy.allCases[Int(draw(3))]))
             case 18: rig.handle(.unsentMessages(Int(draw(3))))
             case 19: rig.startSoundIfAsked()

@@ -54,6 +54,21 @@ import Testing
         }
     }
 
+    @Test func `the monitor and push to talk reach media and room`() async throws {
+        let rig = try Rig()
+        try rig.call.perform(.join(CoreRig.endpoint))
+        rig.join()
+        #expect(await Self.happens { if case .running = rig.call.snapshot.sound { true } else { false } })
+        try rig.call.perform(.setMonitor(.on))
+        #expect(await Self.happens { rig.media.asked.contains("monitor on") })
+        try rig.call.perform(.setPushToTalk(true))
+        #expect(rig.media.asked.last == "mute")
+        #expect(await Self.happens { rig.room.asked.contains("tell muted true") })
+        try rig.call.perform(.setMonitor(.off))
+        #expect(await Self.happens { rig.media.asked.last == "monitor off" })
+        await rig.call.close()
+    }
+
     @Test func `every caller of close waits until the call is closed completely`() async throws {
         let rig = try Rig(room: TestRoom(closingTime: 0.2))
         await withDiscardingTaskGroup { group in

@@ -276,7 +276,8 @@ import Testing
         look(CallDevice(.headphones))
         try rig.perform(.setVoiceProcessing(.on))
         look(CallDevice(.headphones))
-        #expect(rig.actions.media == ["start", "voice processing on", "voice processing off", "voice processing on"])
+        var actions: [String] { rig.actions.media.filter { $0.hasPrefix("voice") } }
+        #expect(actions == ["voice processing on", "voice processing off", "voice processing on"])
         guard case .chosen(let choice, latency: 0.03)? = rig.snapshot.voiceProcessing else {
             Issue.record("not chosen")
             return
@@ -288,7 +289,7 @@ import Testing
         device = CallDevice(.speaker)
         device.route = AudioRoute()
         look(device)
-        #expect(rig.actions.media.count == 4)
+        #expect(actions.count == 3)
     }
 
     @Test func `messages and files are reported until the room is closed`() throws {

@@ -68,7 +68,9 @@ import Testing
         rig.startSound()
         rig.ask(5)
         try rig.perform(.setVolume(0.25, of: CoreRig.id(2)))
-        try rig.perform(.setMuted(true))
+        try rig.perform(.setPushToTalk(true))
+        rig.observation.device = CallDevice(.speaker)
+        try rig.perform(.setMonitor(.on))
         try rig.perform(.startRecording(folder: "/tmp/take"))
         rig.handle(.recordingStarted(folder: "/tmp/take"))
         rig.observation.interruption = (.noDevice, rig.now)
@@ -92,6 +94,8 @@ import Testing
         #expect(status.sound == StatusDocument.Sound(state: "running", seconds: 2) && status.dial == "talk")
         #expect(status.recording == RecordingDocument(folder: "/tmp/take", seconds: 2))
         #expect(status.interruption?.code == "no-device" && status.device?.system == "simulated")
+        #expect(status.isPushToTalk == true && status.monitor?.mode == "on" && status.monitor?.state == "on")
+        #expect(status.monitor?.reason == "as asked")
         #expect(status.voiceProcessing?.mode == "auto" && status.revision == rig.snapshot.revision)
     }
 
@@ -132,6 +136,7 @@ import Testing
         let status = try #require(blocks.compactMap { CallJSON.decoded(StatusDocument.self, from: $0) }.first)
         #expect(status.participants.first?.statistics?.delayMs == 33.1 && status.device?.input?.form == "headset")
         #expect(status.recording?.seconds == 12.5 && status.voiceProcessing?.state == "off")
+        #expect(status.monitor?.state == "on" && status.isPushToTalk == false)
         let event = try #require(blocks.compactMap { CallJSON.decoded(EventDocument.self, from: $0) }.first)
         #expect(event.event == "participantMuted" && event.participant?.isMuted == true)
     }

@@ -94,6 +94,8 @@ final class TestMedia: LiveCallMedia {
     func stop() { note("stop") }
     func followDevice() {}
     func setMuted(_ isMuted: Bool) { note(isMuted ? "mute" : "unmute") }
+    var voiceLatency: Double { 0 }
+    func setMonitored(_ isMonitored: Bool) { note("monitor \(isMonitored ? "on" : "off")") }
     func setLastingGain(_ gain: Float, of peer: PeerID) { note("gain \(gain) of \(peer.rawValue)") }
     func statistics(of peer: PeerID) -> CallStatistics? { nil }
     func startRecording(includesRawVoice: Bool) throws(CodecError) -> CallRecording {

@@ -11,13 +11,16 @@ struct CaptureSide: ~Copyable {
     private let ring: AudioRing.Writer
     private let wakeup: Wakeup.Handle
     private let levels: LatestValue<SpokenLevels>.Writer
-    private let block: Channels  // the cycle's, with the call's channels
+    /// The cycle's block, with the call's channels. After ``render(_:)`` it has the voice as others hear it, muted or not.
+    let block: Channels
     private let capacity: Int
     private let isMuted: UnsafeMutablePointer<Atomic<Bool>>
     let processing: VoiceProcessingPort?
     private let effects: VoiceEffects?
     private let insert: InsertPoint.Renderer
     private var fader: VoiceFader
+    /// True unless the voice is muted in this cycle.
+    private var isHeard = true
     private var dryTap: CaptureTap.Writer
     private var rawTap: CaptureTap.Writer
     private var speech: SpeechDetector
@@ -55,6 +58,7 @@ struct CaptureSide: ~Copyable {
     @_noLocks
     mutating func process(_ cycle: IOCycle) {
         listen(cycle)
+        render(cycle)
         send(cycle)
     }
 
@@ -89,16 +93,22 @@ struct CaptureSide: ~Copyable {
         levels.store(level)
     }
 
-    /// Processes the block that ``listen(_:)`` copied, and writes it to the ring.
+    /// Processes the block that ``listen(_:)`` copied: voice processing, effects, insert.
     @_noLocks
-    mutating func send(_ cycle: IOCycle) {
+    mutating func render(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)
-        let isHeard = !isMuted.pointee.load(ordering: .relaxed)
+        isHeard = !isMuted.pointee.load(ordering: .relaxed)
         rawTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
         processing?.process(block, reference: cycle.output, frameCount: frames)
         dryTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
         effects?.process(block, cycle, frameCount: frames)
         insert.process(block, cycle, frameCount: frames)
+    }
+
+    /// Silences the block while muted, and writes it to the ring.
+    @_noLocks
+    mutating func send(_ cycle: IOCycle) {
+        let frames = min(cycle.frameCount, capacity)
         fader.process(block, frames, isHeard: isHeard)
         // After a block that does not fit, the ring rejects all blocks until the reader has emptied it.
         if !ring.write(block, frameCount: frames) || ring.hasAwaited { wakeup.wake() }

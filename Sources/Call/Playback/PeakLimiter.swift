@@ -14,6 +14,9 @@ package struct PeakLimiter {
 
     package init(sampleRate: Double) { release = Float(1 / (0.5 * sampleRate)) }
 
+    /// True while the gain is 1: a block below full scale is not changed.
+    var isUnity: Bool { @_noLocks get { gain == 1 } }
+
     @_noLocks
     package mutating func process(_ mix: Channels, _ frameCount: Int) {
         var peak: Float = 0

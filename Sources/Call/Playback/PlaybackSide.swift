@@ -7,6 +7,7 @@ import Synchronization
 /// The path of the remote voices to a device's block, on the playing render thread: mix, insert, volume, peak limiter.
 ///
 /// The insert gets the mix before the volume. The limiter is last, so that neither an insert nor a volume exceeds full scale.
+/// The monitor follows, with a limiter for the sum; the levels do not contain it.
 struct PlaybackSide: ~Copyable {
     private let voices: PeerMixer.Renderer
     private let levels: LatestValue<HeardLevels>.Writer
@@ -33,8 +34,7 @@ struct PlaybackSide: ~Copyable {
         peakGuard = PeakLimiter(sampleRate: sampleRate)
     }
 
-    /// Renders one cycle. A mono mix goes to every output channel; a stereo mix goes to the first two, or its mean to a single
-    /// one.
+    /// Renders one cycle.
     @_noLocks
     mutating func process(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)
@@ -45,6 +45,21 @@ struct PlaybackSide: ~Copyable {
         cycles.push(CallCycle(sampleTime: cycle.sampleTime, frameCount: frames, hostTime: cycle.hostTime))
         level.last = Level(of: block, frameCount: frames)
         level.peak = max(level.last.peak, level.peak * 0.99)
+        write(cycle, frames)
+        levels.store(level)
+    }
+
+    /// Adds the local voice to the cycle that ``process(_:)`` rendered, if the monitor is on.
+    @_noLocks
+    mutating func add(_ monitor: inout VoiceMonitor, _ cycle: IOCycle) {
+        let frames = min(cycle.frameCount, capacity)
+        if monitor.add(to: block, frames) { write(cycle, frames) }
+    }
+
+    /// Copies the block to the device's outputs. A mono mix goes to every output channel; a stereo mix goes to the first two, or
+    /// its mean to a single one.
+    @_noLocks
+    private func write(_ cycle: IOCycle, _ frames: Int) {
         for c in 0..<cycle.output.count {
             if block.count == 2 && cycle.output.count == 1 {
                 for i in 0..<frames { cycle.output[0][i] = 0.5 * (block[0][i] + block[1][i]) }
@@ -52,6 +67,5 @@ struct PlaybackSide: ~Copyable {
                 copySamples(cycle.output[c], block[min(c, block.count &- 1)], frames)
             }
         }
-        levels.store(level)
     }
 }

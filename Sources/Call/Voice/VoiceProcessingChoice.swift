@@ -2,23 +2,26 @@
 
 import EarshotAudioDevices
 
-/// The user's choice of voice processing.
+/// The user's choice of voice processing, or of the monitor.
 public enum VoiceProcessingMode: String, Hashable, Sendable, CaseIterable {
-    /// On for a mono call with a loudspeaker and an open microphone.
+    /// Voice processing is on for a mono call with a loudspeaker and an open microphone; the monitor with headphones and a round
+    /// trip below 15 ms.
     case auto
-    /// On, except with blocks that are too long for voice processing.
+    /// On, except for voice processing with blocks that are too long, and for the monitor with a separate microphone.
     case on
     /// Never on.
     case off
 }
 
-/// The choice of voice processing for a route, and its reason.
+/// The choice between on and off for a route, and its reason: of voice processing, or of the monitor, by which the local
+/// participant hears itself.
 public struct VoiceProcessingChoice: Hashable, Sendable {
-    /// True if voice processing is on.
+    /// True if it is on.
     public let isOn: Bool
     /// The reason in a few words.
     public let reason: String
 
+    /// Chooses voice processing.
     /// - Parameters:
     ///   - input: the microphone's device; nil if nothing is captured.
     ///   - output: the loudspeaker's device; nil if nothing is played.

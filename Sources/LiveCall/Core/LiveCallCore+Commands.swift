@@ -54,6 +54,8 @@ extension LiveCallCore {
             changeSetting(\.latencyProfile, to: profile, by: command)
             act(.media(.setLatencyProfile(profile)))
         case .setVoiceProcessing(let mode): changeSetting(\.voiceProcessingMode, to: mode, by: command)
+        case .setMonitor(let mode): changeSetting(\.monitorMode, to: mode, by: command)
+        case .setPushToTalk(let isOn): setPushToTalk(isOn)
         case .startRecording(let folder): try startRecording(folder)
         case .stopRecording: try stopRecording()
         case .allowRecording(let isAllowed): allowRecording(isAllowed)
@@ -87,11 +89,11 @@ extension LiveCallCore {
         guard next[id] != nil else { throw .noParticipant }
     }
 
-    private mutating func setMuted(_ isMuted: Bool) {
+    mutating func setMuted(_ isMuted: Bool) {
         guard isMuted != next.isMuted else { return }
         next.isMuted = isMuted
         act(.media(.setMuted(isMuted)))
-        act(.room(.notify(ParticipantNotice(isMuted: isMuted))))
+        sendMuteNotice()
         notify(.muted(isMuted))
     }
 

@@ -46,6 +46,8 @@ extension LiveCallCore {
         package var hardwareBlockFrameCount = 0
         package var interruption: (kind: Interruption, since: HostTime)?
         package var voice: Voice?
+        /// The seconds by which the processing of the local voice delays it.
+        package var voiceLatency = 0.0
 
         /// The call with a remote participant.
         package struct Media: Sendable {
@@ -124,6 +126,7 @@ extension LiveCallCore {
         case setOutputVolume(Float)
         case setLatencyProfile(LatencyProfile)
         case setVoiceProcessing(Bool)
+        case setMonitor(Bool)
         /// Starts a recording; nil for the default folder.
         case startRecording(folder: String?)
         case stopRecording

@@ -10,6 +10,7 @@ extension LiveCallCore {
         reportSlowHosts()
         observeCalls(observation)
         storeVolumes(unlessChangedWithin: Self.volumeStorageDelay)
+        sendWaitingMuteNotice()
         guard case .running(let since) = next.sound else { return }
         if let device = observation.device { next.device = device }
         next.interruption = observation.interruption?.kind
@@ -18,6 +19,7 @@ extension LiveCallCore {
             notify(.microphone(observation.microphone))
         }
         chooseVoiceProcessing(observation)
+        chooseMonitor(observation)
         if let error = observation.failure { return end(.codec(error)) }
         if let (kind, began) = observation.interruption {
             let seconds = now.seconds(since: max(began, since))

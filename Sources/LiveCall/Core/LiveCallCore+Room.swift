@@ -75,9 +75,7 @@ extension LiveCallCore {
         hostAsked = nil
         next.phase = .inRoom
         next.pinRequest = nil
-        if let isMuted = roster[id]?.isMuted, isMuted != next.isMuted {
-            act(.room(.notify(ParticipantNotice(isMuted: next.isMuted))))
-        }
+        if let isMuted = roster[id]?.isMuted, isMuted != next.isMuted { sendMuteNotice(atOnce: true) }
         guard roster.host == id else {
             (next.joinCodes, next.discovery) = ([], nil)
             return notify(.roomJoined)

@@ -46,6 +46,8 @@ package struct LiveCallCore: Sendable {
     var volumeMemory = VolumeMemory()
     /// The last failure of the store that was reported.
     var reportedStoreFailure: NearbyStoreError?
+    var monitorBasis: MonitorBasis?
+    var pushToTalk = PushToTalk()
     var recording = Recording.idle
     /// The participants whose recording was reported.
     var reportedRecordings: Set<MemberID> = []
@@ -88,6 +90,7 @@ package struct LiveCallCore: Sendable {
         snapshot = LiveCallSnapshot(admission: configuration.admission, sound: latencyProfile == nil ? .none : .waiting)
         snapshot.latencyProfile = latencyProfile
         snapshot.voiceProcessingMode = configuration.voiceProcessing
+        snapshot.monitorMode = configuration.monitor
         snapshot.isMuted = configuration.isMuted
         snapshot.hasVoiceProcessing = hasVoiceProcessing
         next = snapshot

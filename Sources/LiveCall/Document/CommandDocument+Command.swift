@@ -45,7 +45,8 @@ extension CommandDocument {
             participant = UInt64(id.number)
         case .setOutputVolume(let volume): self.volume = volume
         case .setLatencyProfile(let profile): dial = profile.description
-        case .setVoiceProcessing(let mode): self.mode = mode.rawValue
+        case .setVoiceProcessing(let mode), .setMonitor(let mode): self.mode = mode.rawValue
+        case .setPushToTalk(let isOn): self.isOn = isOn
         case .startRecording(let folder): self.folder = folder
         case .allowRecording(let isAllowed): self.isAllowed = isAllowed
         case .say(let text): self.text = text
@@ -74,6 +75,8 @@ extension CommandDocument {
         case .setLatencyProfile: return .setLatencyProfile(try requiredValue(dial, "dial") { LatencyProfile($0) })
         case .setVoiceProcessing:
             return .setVoiceProcessing(try requiredValue(mode, "mode") { VoiceProcessingMode(rawValue: $0) })
+        case .setMonitor: return .setMonitor(try requiredValue(mode, "mode") { VoiceProcessingMode(rawValue: $0) })
+        case .setPushToTalk: return .setPushToTalk(try requiredValue(isOn, "isOn") { $0 })
         case .startRecording:
             return .startRecording(folder: try optionalValue(folder, "folder") { Self.absolutePath($0) })
         case .stopRecording: return .stopRecording

@@ -19,8 +19,9 @@ package struct CommandDocument: Codable, Equatable, Sendable {
     /// The gain, a factor.
     package var volume: Float?
     package var dial: String?
-    /// The mode of voice processing.
+    /// The mode of voice processing or of the monitor.
     package var mode: String?
+    package var isOn: Bool?
     /// The absolute path of a recording's folder.
     package var folder: String?
     package var isAllowed: Bool?
@@ -30,7 +31,7 @@ package struct CommandDocument: Codable, Equatable, Sendable {
 
     private enum CodingKeys: String, CodingKey {
         case protocolVersion = "protocol"
-        case command, after, participant, request, name, admission, isMuted, isHeard, volume, dial, mode, folder,
+        case command, after, participant, request, name, admission, isMuted, isHeard, volume, dial, mode, isOn, folder,
             isAllowed, text, path
     }
 

@@ -34,6 +34,10 @@ extension ErrorDocument {
         case .noVoiceProcessing:
             self.init(
                 code: "no-voice-processing", text: "The call was started without voice processing, or it has failed")
+        case .noMonitor:
+            self.init(
+                code: "no-monitor",
+                text: "The microphone is a separate device, so you cannot hear yourself")
         case .alreadyRecording: self.init(code: "already-recording", text: "The call is already being recorded")
         case .notRecording: self.init(code: "not-recording", text: "The call is not being recorded")
         case .folderNotWritable(let path, let code): self.init(CallRecordingError.folder(path: path, code: code))

@@ -37,7 +37,7 @@ extension EventDocument {
         case .guestRefused(let name, let error):
             self.name = name
             self.error = ErrorDocument(error, about: name)
-        case .soundStarted, .device, .microphone, .voiceProcessing, .muted: describeSound(kind)
+        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .muted: describeSound(kind)
         case .callBegan, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate: describeMedia(kind)
         case .recordingStarted(let folder): recording = RecordingDocument(folder: folder)
         case .recordingEnded(let result): recording = RecordingDocument(result)
@@ -67,6 +67,7 @@ extension EventDocument {
             deviceEvent = DeviceEventDocument(event)
         case .microphone(let finding): microphone = "\(finding)"
         case .voiceProcessing(let state): voiceProcessing = VoiceProcessingDocument(state)
+        case .monitor(let choice): monitor = MonitorDocument(choice)
         case .muted(let isMuted): self.isMuted = isMuted
         default: break
         }

@@ -32,6 +32,7 @@ extension EventDocument.Name {
             case .device: .device
             case .microphone: .microphone
             case .voiceProcessing: .voiceProcessing
+            case .monitor: .monitor
             case .muted: .muted
             case .callBegan: .callBegan
             case .transportFailed: .transportFailed

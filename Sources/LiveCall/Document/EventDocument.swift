@@ -31,6 +31,7 @@ package struct EventDocument: Codable, Equatable, Sendable {
     package var effects: EffectsDocument?
     package var microphone: String?
     package var voiceProcessing: VoiceProcessingDocument?
+    package var monitor: MonitorDocument?
     package var format: FormatDocument?
     package var rate: RateDocument?
     package var port: Int?
@@ -60,7 +61,7 @@ package struct EventDocument: Codable, Equatable, Sendable {
             becameHost, hostLost, hostFound, roomSplit, descriptionForged, discovery, storeFailed
         case settingChanged
         case joinRequested, joinRequestWithdrawn, guestRefused
-        case soundStarted, device, microphone, voiceProcessing, muted
+        case soundStarted, device, microphone, voiceProcessing, monitor, muted
         case callBegan, transportFailed, mediaMissing, negotiationFailed, linkRate
         case recordingStarted, recordingEnded, recordingFailed, participantRecording, recordingConsentRequested,
             recordingConsent

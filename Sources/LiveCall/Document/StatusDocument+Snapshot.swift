@@ -44,6 +44,10 @@ extension StatusDocument {
         if snapshot.hasVoiceProcessing {
             voiceProcessing = VoiceProcessingDocument(snapshot.voiceProcessing, mode: snapshot.voiceProcessingMode)
         }
+        if snapshot.sound != .none {
+            monitor = MonitorDocument(snapshot.monitor, mode: snapshot.monitorMode)
+            isPushToTalk = snapshot.isPushToTalk
+        }
         recording = snapshot.recording.map {
             RecordingDocument(folder: $0.folder, seconds: max(0, now.seconds(since: $0.since)))
         }

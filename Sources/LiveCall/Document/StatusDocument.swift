@@ -55,6 +55,10 @@ package struct StatusDocument: Codable, Equatable, Sendable {
     package var isSpeaking: Bool
     /// Voice processing; nil if the call cannot use it.
     package var voiceProcessing: VoiceProcessingDocument?
+    /// The monitor, by which the local participant hears itself; nil without sound.
+    package var monitor: MonitorDocument?
+    /// True during push to talk; nil without sound.
+    package var isPushToTalk: Bool?
 
     /// The local recording; nil without one.
     package var recording: RecordingDocument?

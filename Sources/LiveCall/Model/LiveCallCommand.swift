@@ -40,6 +40,11 @@ public enum LiveCallCommand: Hashable, Sendable {
     case setLatencyProfile(LatencyProfile)
     /// Sets the mode of voice processing.
     case setVoiceProcessing(VoiceProcessingMode)
+    /// Sets the mode of the monitor, by which the local participant hears its own voice with its effects, muted or not.
+    case setMonitor(VoiceProcessingMode)
+    /// Begins or ends push to talk. It begins muted, and ``setMuted(_:)`` then says when the local participant talks. Its end
+    /// restores the mute from before.
+    case setPushToTalk(Bool)
     /// Records the call to a folder; nil for a new folder in the user's music. A recording begins with the sound. The other
     /// participants see it, and each voice is recorded once its participant allows it.
     case startRecording(folder: String?)
@@ -59,8 +64,8 @@ public enum LiveCallCommand: Hashable, Sendable {
     /// A command without its arguments.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case host, join, providePIN, admit, decline, blockRequest, remove, block, setAdmission, setMuted, rename,
-            setVolume, setHeard, setOutputVolume, setLatencyProfile, setVoiceProcessing, startRecording, stopRecording,
-            allowRecording, say, sendFile, leave, endRoom
+            setVolume, setHeard, setOutputVolume, setLatencyProfile, setVoiceProcessing, setMonitor, setPushToTalk,
+            startRecording, stopRecording, allowRecording, say, sendFile, leave, endRoom
     }
 
     /// The command without its arguments.
@@ -82,6 +87,8 @@ public enum LiveCallCommand: Hashable, Sendable {
         case .setOutputVolume: .setOutputVolume
         case .setLatencyProfile: .setLatencyProfile
         case .setVoiceProcessing: .setVoiceProcessing
+        case .setMonitor: .setMonitor
+        case .setPushToTalk: .setPushToTalk
         case .startRecording: .startRecording
         case .stopRecording: .stopRecording
         case .allowRecording: .allowRecording
@@ -128,6 +135,8 @@ public enum CommandRefusal: Error, Hashable, Sendable {
     case noSound
     /// The call was made without voice processing, or voice processing has failed.
     case noVoiceProcessing
+    /// The microphone is a device of its own, without a common cycle with the loudspeaker: the local voice cannot be monitored.
+    case noMonitor
     /// The call is being recorded already.
     case alreadyRecording
     /// The call is not being recorded.
@@ -164,7 +173,8 @@ extension LiveCallSnapshot {
         case .host, .join: return phase == .idle ? nil : .alreadyInRoom
         case .leave, .setMuted, .rename, .setAdmission, .allowRecording: return nil
         case .providePIN: return pinRequest == nil ? .noPINRequest : nil
-        case .setOutputVolume, .setLatencyProfile: return sound == .none ? .noSound : nil
+        case .setMonitor where device?.hasSeparateInput == true: return .noMonitor
+        case .setOutputVolume, .setLatencyProfile, .setMonitor, .setPushToTalk: return sound == .none ? .noSound : nil
         case .setVoiceProcessing:
             guard sound != .none else { return .noSound }
             if case .failed? = voiceProcessing { return .noVoiceProcessing }
@@ -189,7 +199,7 @@ extension LiveCallSnapshot {
             return participants.isEmpty ? .noParticipant : nil
         case .say, .sendFile: return participants.contains(where: \.isNative) ? nil : .noReceiver
         case .host, .join, .leave, .setMuted, .rename, .setAdmission, .providePIN, .setOutputVolume, .setLatencyProfile,
-            .setVoiceProcessing, .allowRecording:
+            .setVoiceProcessing, .setMonitor, .setPushToTalk, .allowRecording:
             return nil
         }
     }

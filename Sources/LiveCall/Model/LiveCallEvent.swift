@@ -91,6 +91,8 @@ public struct LiveCallEvent: Sendable {
         case microphone(MicrophoneCheck.Finding)
         /// Voice processing was turned on or off, or failed.
         case voiceProcessing(VoiceProcessingState)
+        /// The monitor was turned on or off, or its mode was changed.
+        case monitor(VoiceProcessingChoice)
         /// The local participant was muted or unmuted.
         case muted(Bool)
         /// Media with a participant began.

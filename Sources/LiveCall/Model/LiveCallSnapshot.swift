@@ -90,6 +90,12 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     public internal(set) var voiceProcessingMode = VoiceProcessingMode.auto
     /// True if the call can use voice processing.
     public internal(set) var hasVoiceProcessing = false
+    /// The choice of the monitor, by which the local participant hears itself; nil before it was chosen for a device.
+    public internal(set) var monitor: VoiceProcessingChoice?
+    /// The requested mode of the monitor.
+    package internal(set) var monitorMode = VoiceProcessingMode.auto
+    /// True during push to talk, in which the local participant is muted except while talking.
+    public internal(set) var isPushToTalk = false
     /// The local recording; nil while there is none.
     public internal(set) var recording: CallRecordingStatus?
     /// True from the request to record until the recording has begun: it waits for the sound.

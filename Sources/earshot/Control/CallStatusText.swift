@@ -49,6 +49,7 @@ struct CallStatusText {
         guard let participant = status.localParticipant else { return "" }
         var parts = [participant.name]
         if status.isMuted { parts.append("muted") }
+        if status.isPushToTalk == true { parts.append("push to talk") }
         if status.isSpeaking, !status.isMuted { parts.append("speaking") }
         if status.microphone != "fine" { parts.append("microphone: \(status.microphone)") }
         return "You: \(parts.joined(separator: ", "))"
@@ -61,6 +62,7 @@ struct CallStatusText {
             let state = voice.state ?? voice.mode ?? ""
             parts.append("Voice processing: \(state)\(voice.reason.map { " (\($0))" } ?? "")")
         }
+        if let monitor = status.monitor { parts.append(MonitorSentences.text(monitor)) }
         if status.sound.state != "none" { parts.append(VolumeSentences.playback(status.outputVolume)) }
         return parts.joined(separator: "  ")
     }

@@ -14,6 +14,7 @@ extension EventSentences {
             let finding = MicrophoneCheck.Finding.allCases.first { "\($0)" == event.microphone }
             return finding?.advice ?? "Microphone: \(event.microphone ?? "")"
         case .voiceProcessing: return event.voiceProcessing.map { voiceProcessing($0) } ?? ""
+        case .monitor: return event.monitor.map { MonitorSentences.text($0) } ?? ""
         default: return event.isMuted == true ? "Muted." : "Unmuted."
         }
     }

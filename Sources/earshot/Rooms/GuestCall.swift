@@ -39,7 +39,10 @@ struct GuestCall {
             var configuration = options.configuration(canAsk: canAsk)
             configuration.admission = canAsk ? .ask : .known
             configuration.isMuted = isSilent
-            if isSilent { (configuration.voiceProcessing, configuration.recordingConsent) = (.off, .no) }
+            if isSilent {
+                (configuration.voiceProcessing, configuration.monitor) = (.off, .off)
+                configuration.recordingConsent = .no
+            }
             call = try LiveCall(configuration, room: try NearbySession.opened(session), sound: (media, card))
         } catch {
             card.close()
@@ -64,6 +67,7 @@ extension CallOptions {
         var configuration = LiveCall.Configuration()
         configuration.duration = duration
         configuration.voiceProcessing = voice.voiceProcessing
+        configuration.monitor = voice.monitor
         configuration.receivedFilesFolder = receive
         recording.apply(to: &configuration, canAsk: canAsk)
         return configuration

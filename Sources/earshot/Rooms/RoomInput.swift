@@ -36,12 +36,18 @@ final class RoomInput {
             return true
         }
         bindings.update(call.snapshot, at: .now())
+        releaseTalkKey()
         let end = HostTime.now().advanced(bySeconds: seconds)
         while let key = keys.next(within: seconds) {
             if let action = bindings.take(key, call.snapshot, at: .now()), !execute(action) { return false }
             if HostTime.now() >= end { break }
         }
+        releaseTalkKey()
         return true
+    }
+
+    private func releaseTalkKey() {
+        if let action = bindings.releaseTalkKey(call.snapshot, at: .now()) { _ = execute(action) }
     }
 
     /// Executes an action. Returns false if the user wants to leave.

@@ -41,6 +41,7 @@ struct RoomKeyBindings {
     /// The last time at which an open question disappeared or changed; nil before.
     private var changeTime: HostTime?
     private var volumeKeys = RoomVolumeKeys()
+    private var voiceKeys = RoomVoiceKeys()
 
     /// The participant whose volume the keys change; nil for the whole playback.
     var selection: MemberID? { volumeKeys.selection }
@@ -58,6 +59,7 @@ struct RoomKeyBindings {
             q  leave                          Ctrl-C  leave; twice: at once
             ↑ ↓  select a participant         + -  volume by 2 dB, of the selected or all
             v  do not hear the selected participant, or hear again
+            o  hear yourself: on, off, auto   t  push to talk: hold Space
             y, n  let others record your voice, or decline
             """
         guard isHost else { return own }
@@ -88,7 +90,9 @@ struct RoomKeyBindings {
         let previousMode = mode
         mode = .idle
         switch key {
-        case .character("m"), .character("M"), .character(" "): return .perform(.setMuted(!snapshot.isMuted))
+        case .character("m"), .character("M"), .character(" "), .character("o"), .character("O"), .character("t"),
+            .character("T"):
+            return voiceKeys.take(key, snapshot, at: now)
         case .character("r"), .character("R"):
             let isRecording = snapshot.recording != nil || snapshot.isRecordingAwaited
             return .perform(isRecording ? .stopRecording : .startRecording(folder: nil))
@@ -117,6 +121,11 @@ struct RoomKeyBindings {
             return pick(number, questions, others, previousMode)
         default: return nil
         }
+    }
+
+    /// Returns the command after the user released the key with which it talked; otherwise nil.
+    mutating func releaseTalkKey(_ snapshot: LiveCallSnapshot, at now: HostTime) -> Action? {
+        voiceKeys.release(snapshot, at: now)
     }
 
     /// Returns true if the key would answer a question, but may be meant for the question before it.

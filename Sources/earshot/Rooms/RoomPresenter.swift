@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioDevices
+import EarshotAudioSession
 import EarshotCall
 import EarshotLiveCall
 import EarshotMediaTransport
@@ -134,7 +135,7 @@ final class RoomPresenter {
             if let words = error.hostSentence(about: request.guest.name.text) { Terminal.say(words) }
         case .guestRefused(let name, let error):
             if let words = error.hostSentence(about: name) { Terminal.warn(words) }
-        case .soundStarted, .device, .microphone, .voiceProcessing, .muted: presentSound(event)
+        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .muted: presentSound(event)
         case .callBegan, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
             if hasSound { presentMedia(event) }
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
@@ -223,11 +224,17 @@ final class RoomPresenter {
     private func presentSetting(_ setting: LiveCallCommand, _ event: LiveCallEvent) {
         guard ownSettings.remove(setting) == nil else { return }
         if case .startRecording = setting, !snapshot.waitsForOthersToRecord { return }
-        guard case .allowRecording(let isAllowed) = setting else { return say(event) }
-        // The answer of an option is not news.
-        let isNews = isAskedAboutRecordings || isAllowed != (call.configuration.recordingConsent == .yes)
-        guard card != nil, isNews else { return }
-        Terminal.say(RecordingSentences.answered(isAllowed: isAllowed))
+        switch setting {
+        case .setMonitor(let mode):
+            // With sound, a `monitor` event follows with the reason.
+            if snapshot.sound == .waiting { Terminal.say(MonitorSentences.awaited(mode)) }
+        case .setPushToTalk(let isOn): Terminal.say(MonitorSentences.pushToTalk(isOn, hasKeys: answers == .keys))
+        case .allowRecording(let isAllowed):
+            // The answer of an option is not news.
+            let isNews = isAskedAboutRecordings || isAllowed != (call.configuration.recordingConsent == .yes)
+            if card != nil, isNews { Terminal.say(RecordingSentences.answered(isAllowed: isAllowed)) }
+        default: say(event)
+        }
     }
 
     // MARK: Sound
@@ -245,6 +252,7 @@ final class RoomPresenter {
             Terminal.say(sessionEvent.text)
             guard case .routeChanged(let change) = sessionEvent, let card else { return }
             Terminal.say(CallReport.Device(device, card.asked).summary(change.current))
+            if snapshot.monitor?.isOn == true { warnOfFeedback(on: change.current) }
         case .microphone(let finding):
             // A simulated microphone is silent when its file has ended.
             if let card, card.asked.device != .simulated, finding != .fine { warn(event) }
@@ -254,9 +262,19 @@ final class RoomPresenter {
             hadVoiceProcessing = choice.isOn
             say(event)
         case .voiceProcessing(.failed(let error)): Terminal.warn(error)
+        case .monitor(let choice):
+            say(event)
+            if choice.isOn { warnOfFeedback(on: snapshot.device?.route) }
+        // The status line shows the state during push to talk.
+        case .muted where snapshot.isPushToTalk && Terminal.redraws: break
         case .muted(let isMuted): Terminal.say(text(event) + (isMuted ? " Press m to unmute." : ""))
         default: break
         }
+    }
+
+    private func warnOfFeedback(on route: AudioRoute?) {
+        guard let words = MonitorSentences.warning(on: route, hasKeys: answers == .keys) else { return }
+        Terminal.warn(words)
     }
 
     private func presentMedia(_ event: LiveCallEvent) {

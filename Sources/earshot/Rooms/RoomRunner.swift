@@ -114,7 +114,8 @@ final class RoomRunner {
         let levels = call.levels
         return RoomStatusLine(
             elapsed: elapsed, duration: options.duration, peak: levels.own.spokenPeak,
-            isMuted: snapshot.isMuted, isRecording: snapshot.recording != nil, outputVolume: snapshot.outputVolume,
+            isMuted: snapshot.isMuted, isPushToTalk: snapshot.isPushToTalk, isRecording: snapshot.recording != nil,
+            outputVolume: snapshot.outputVolume,
             others: snapshot.participants.map {
                 Self.line($0, levels.participants[$0.id], isSelected: $0.id == input.selection)
             },

@@ -39,6 +39,8 @@ struct RoomStatusLine {
     /// The peak of the local microphone, 1 being full scale.
     var peak: Float = 0
     var isMuted = false
+    /// True during push to talk.
+    var isPushToTalk = false
     /// True if the local participant records.
     var isRecording = false
     /// The volume of the whole playback, a factor.
@@ -89,7 +91,11 @@ struct RoomStatusLine {
         if others.isEmpty { all.append("Waiting for guests.") }
         if questionCount > 0 { all.append("Requests: \(questionCount).") }
         if outputVolume != 1 { all.append("\(VolumeSentences.playback(outputVolume)).") }
-        if isMuted { all.append("You are muted.") }
+        if isPushToTalk {
+            all.append("Push to talk: hold Space to talk.")
+        } else if isMuted {
+            all.append("You are muted.")
+        }
         if isRecording { all.append("You are recording.") }
         all += others.filter(\.isRecording).map { "\(TerminalText.sanitized($0.name)) is recording." }
         return all.joined(separator: " ")
@@ -97,6 +103,9 @@ struct RoomStatusLine {
 
     /// True if any participant records.
     private var isRecorded: Bool { isRecording || others.contains(where: \.isRecording) }
+
+    /// The mark in place of the meter of a muted microphone.
+    private var mutedMeter: String { isPushToTalk ? "[hold Space]" : "[  muted   ]" }
 
     private func line(_ detail: Detail) -> String {
         var parts: [String] = []
@@ -106,9 +115,9 @@ struct RoomStatusLine {
         }
         if isRecorded { parts.append("rec") }
         if detail.hasMeters {
-            parts.append("me \(isMuted ? "[  muted   ]" : StatusLine.meter(peak))")
+            parts.append("me \(isMuted ? mutedMeter : StatusLine.meter(peak))")
         } else if isMuted {
-            parts.append("muted")
+            parts.append(isPushToTalk ? "hold Space" : "muted")
         }
         if outputVolume != 1 { parts.append("playback \(VolumeSentences.text(outputVolume))") }
         parts += shown(detail.count).map { Self.part($0, detail) }
@@ -158,7 +167,7 @@ struct RoomStatusLine {
         // The mark stands before all names.
         if isRecorded { line = line.replacing("rec", with: "\u{1B}[31mrec\u{1B}[0m", maxReplacements: 1) }
         if isMuted {
-            line = line.replacing("[  muted   ]", with: "\u{1B}[33m[  muted   ]\u{1B}[0m", maxReplacements: 1)
+            line = line.replacing(mutedMeter, with: "\u{1B}[33m\(mutedMeter)\u{1B}[0m", maxReplacements: 1)
         }
         for other in others where other.isSpeaking && !other.isMuted {
             let name = TerminalText.sanitized(other.name) + " ["

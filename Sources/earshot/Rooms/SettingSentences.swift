@@ -17,6 +17,8 @@ enum SettingSentences {
         case .setOutputVolume(let volume): VolumeSentences.playback(volume)
         case .setLatencyProfile(let profile): dial(profile)
         case .setVoiceProcessing(let mode): voiceProcessing(mode)
+        case .setMonitor(let mode): "Monitor: \(mode.rawValue)"
+        case .setPushToTalk(let isOn): MonitorSentences.pushToTalk(isOn, hasKeys: false)
         case .setAdmission(let policy): RoomIntroduction.admissionRule(policy)
         case .startRecording: RecordingSentences.awaited
         case .stopRecording: RecordingSentences.cancelled

@@ -16,6 +16,12 @@ struct VoiceOptions: ParsableArguments {
             "Remove echo and noise; adds about 30 ms. auto: only with a loudspeaker.", valueName: "mode"))
     var voiceProcessing = VoiceProcessingMode.auto
 
+    @Option(
+        help: ArgumentHelp(
+            "Hear yourself, with your effects. auto: with headphones, if the round trip is below 15 ms.",
+            valueName: "mode"))
+    var monitor = VoiceProcessingMode.auto
+
     /// Returns the processing of the local voice for the session's device; nil for none.
     func makeVoice(_ card: SoundCard, channelCount: Int) throws -> CallVoice? {
         let effects = try effect.effects()

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import Synchronization
+
+/// The local voice in the local playback, so that the participant hears itself, on the render thread of a device with both
+/// directions.
+///
+/// The voice is that of the same cycle, after the effects and before the mute. While the monitor is off, the playback is not
+/// changed.
+struct VoiceMonitor: ~Copyable {
+    private let isWanted: UnsafeMutablePointer<Atomic<Bool>>
+    private let voice: Channels  // the cycle's
+    private var hasVoice = false
+    private var ramp: GainRamp
+    private var limiter: PeakLimiter
+
+    init(_ isWanted: UnsafeMutablePointer<Atomic<Bool>>, voice: Channels, sampleRate: Double) {
+        self.isWanted = isWanted
+        self.voice = voice
+        ramp = GainRamp(0, sampleRate: sampleRate)
+        limiter = PeakLimiter(sampleRate: sampleRate)
+    }
+
+    /// Copies the voice of this cycle, if it is heard.
+    @_noLocks
+    mutating func copyVoice(_ block: Channels, _ frameCount: Int) {
+        hasVoice = false
+        guard frameCount > 0 else { return }
+        ramp.begin(isWanted.pointee.load(ordering: .relaxed) ? 1 : 0, frameCount)
+        if ramp.isSilent { return }
+        for c in 0..<voice.count { copySamples(voice[c], block[c], frameCount) }
+        hasVoice = true
+    }
+
+    /// Adds the copied voice to a mix, and limits the sum to full scale. Returns false if the mix is unchanged.
+    @_noLocks
+    mutating func add(to mix: Channels, _ frameCount: Int) -> Bool {
+        // After the voice the limiter recovers for half a second.
+        guard frameCount > 0, hasVoice || !limiter.isUnity else { return false }
+        if hasVoice { ramp.add(voice, to: mix, frameCount) }
+        limiter.process(mix, frameCount)
+        return true
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioDevices
+
+/// The choice of the monitor, by which the local participant hears its own voice.
+extension VoiceProcessingChoice {
+    /// The seconds of the round trip from which the automatic monitor is off: a later echo of one's own voice disturbs.
+    package static let monitorLimit = 0.015
+    /// The seconds by which the round trip may exceed the limit before a monitor that is on turns off, so that a latency that
+    /// varies does not toggle it.
+    private static let monitorTolerance = 0.002
+
+    /// Chooses the monitor.
+    /// - Parameters:
+    ///   - input: the microphone's device; nil if nothing is captured.
+    ///   - output: the loudspeaker's device; nil if nothing is played.
+    ///   - hasSeparateInput: true if microphone and loudspeaker have no common cycle, in which a monitor is possible.
+    ///   - roundTrip: the seconds from the input converter to the output converter, with the delay of the voice's processing.
+    ///   - wasOn: true if the monitor is on, by the same mode and on the same route.
+    package init(
+        monitor mode: VoiceProcessingMode, input: AudioDeviceDescription?, output: AudioDeviceDescription?,
+        hasSeparateInput: Bool, roundTrip: Double, wasOn: Bool = false
+    ) {
+        (isOn, reason) =
+            switch mode {
+            case .off: (false, "as asked")
+            case _ where hasSeparateInput: (false, "microphone and loudspeaker are separate devices")
+            case .on: (true, "as asked")
+            case .auto: Self.automaticMonitor(input, output, roundTrip, wasOn)
+            }
+    }
+
+    private static func automaticMonitor(
+        _ input: AudioDeviceDescription?, _ output: AudioDeviceDescription?, _ roundTrip: Double, _ wasOn: Bool
+    ) -> (Bool, String) {
+        guard let input, let output else { return (false, "one of microphone and loudspeaker is missing") }
+        switch (input.form, output.form) {
+        case (.monitor, _): return (false, "\(input.name) is not a microphone")
+        case (_, .speaker): return (false, "a loudspeaker would feed back")
+        case (_, .headphones), (_, .headset):
+            let limit = wasOn ? monitorLimit + monitorTolerance : monitorLimit
+            let isShort = roundTrip.isFinite && roundTrip < limit
+            let time = roundTrip.isFinite ? "\((max(0, min(10, roundTrip)) * 1e4).rounded() / 10) ms" : "unknown"
+            return (isShort, "\(output.form.rawValue), round trip \(time)" + (isShort ? "" : ": too long"))
+        default: return (false, "'\(output.name)' reports no type")
+        }
+    }
+}
