@@ -102,6 +102,8 @@ public enum AudioSessionEvent: Hashable, Sendable, CustomStringConvertible {
     case interruptionBegan(Interruption)
     /// The callbacks continue after an interruption of this many seconds.
     case interruptionEnded(Interruption, seconds: Double)
+    /// A wanted device cannot be opened. The sound continues on the present one; the session tries again.
+    case deviceUnavailable(AudioDeviceError)
     /// The headphones were unplugged, and the session is paused until ``AudioSession/resume()``.
     case paused(AudioRoute)
     /// The session captures and plays on a Bluetooth headset, but the headset stays in music mode, without its microphone.
@@ -114,6 +116,7 @@ public enum AudioSessionEvent: Hashable, Sendable, CustomStringConvertible {
         case .interruptionBegan(let interruption): "sound interrupted: \(interruption)"
         case .interruptionEnded(_, let seconds):
             "sound continues after \((seconds * 10).rounded() / 10) s"
+        case .deviceUnavailable(let error): "cannot move the sound: \(error)"
         case .headsetMicrophoneUnavailable(let headset):
             "\(headset.name) stays in music mode, without its microphone"
         case .paused(let route):

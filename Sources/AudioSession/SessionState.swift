@@ -81,6 +81,7 @@ struct SessionState: Sendable {
     var mustReopen = false  // the device is wanted for this program alone, or no longer
     var retryAt = HostTime(nanoseconds: .min)
     var retryDelay = Limit.retry.lowerBound
+    private var refused: RouteChoice?  // the choice whose failure was reported
     var avoided: [String: HostTime] = [:]  // devices that failed, until when
     var choiceWanted: (choice: RouteChoice, since: HostTime)?
     var portsWanted: (route: AudioRoute, since: HostTime)?  // the present devices with other ports
@@ -165,7 +166,7 @@ struct SessionState: Sendable {
         case .deviceGone(let name), .noDevice(let name, _): avoid(choice, named: name, for: Limit.avoidance, now)
         default: break
         }
-        if isStillOpen { return [] }
+        if isStillOpen { return reportRefusal(of: choice, error) }
         current = nil
         switch error {
         case .busy, .notPermitted: return begin(.deviceTaken(error), now)
@@ -178,6 +179,13 @@ struct SessionState: Sendable {
         }
     }
 
+    /// Reports once that the program's choice cannot be opened while the previous devices continue.
+    private mutating func reportRefusal(of choice: RouteChoice, _ error: AudioDeviceError) -> [Action] {
+        guard next == .override, refused != choice else { return [] }
+        refused = choice
+        return [.notify(.deviceUnavailable(error))]
+    }
+
     /// Applies changed settings.
     mutating func configure(_ configuration: AudioSession.Configuration) {
         if (configuration.otherAudio == .exclude) != (policy.configuration.otherAudio == .exclude) { mustReopen = true }
@@ -186,6 +194,7 @@ struct SessionState: Sendable {
         if before.preferredInput != configuration.preferredInput { policy.inputComeback = nil }
         if before.preferredOutput != configuration.preferredOutput { policy.outputComeback = nil }
         if current != nil { next = .override }
+        refused = nil
         hasUpdate = true
     }
 

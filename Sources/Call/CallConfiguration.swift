@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotAudioCodecs
 import EarshotMediaTransport
 import EarshotPlayout
 
@@ -72,7 +73,19 @@ extension CallConfiguration {
         PlayoutConfiguration(
             coding: codec.inCalls.decoding, streamRate: streamRate, deviceRate: deviceRate, channelCount: channelCount,
             framesPerPacket: framesPerPacket, latencyProfile: latencyProfile,
-            fallback: repair.reserve == nil ? nil : codec.traits.fallback?.inCalls.decoding)
+            fallback: alternativeCodec?.inCalls.decoding)
+    }
+
+    /// The codec to which the media may change without a gap: of Opus and PCM at 48 kHz the other one. Nil for no such codec.
+    var alternativeCodec: Codec? {
+        guard streamRate == OpusEncoder.sampleRate else { return nil }
+        return codec.traits.fallback ?? Codec.allCases.first { $0.traits.fallback == codec }
+    }
+
+    /// Returns true if media may change to a new configuration without a gap: encoder and playout continue.
+    func canContinue(as new: CallConfiguration) -> Bool {
+        alternativeCodec != nil && new.alternativeCodec != nil && streamRate == new.streamRate
+            && channelCount == new.channelCount && deviceRate == new.deviceRate
     }
 
     /// The frames by which a decoder's output lags behind the packet's position.

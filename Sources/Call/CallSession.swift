@@ -24,7 +24,7 @@ public final class CallSession: MediaNegotiator {
     package static let maximumRemotePeers = 7
 
     /// The capabilities and wishes of the local peer.
-    public let preferences: CallPreferences
+    public var preferences: CallPreferences { roster.preferences }
     /// The device that plays the call, and that also captures if ``microphone`` is nil.
     public let device: any AudioDevice
     /// The capturing device; nil if ``device`` captures.
@@ -49,7 +49,6 @@ public final class CallSession: MediaNegotiator {
         voice: CallVoice? = nil
     ) {
         precondition(microphone == nil || microphone?.sampleRate == device.sampleRate, "two rates in one call")
-        self.preferences = preferences
         self.device = device
         self.microphone = microphone
         self.voice = voice
@@ -218,6 +217,18 @@ public final class CallSession: MediaNegotiator {
     /// - Throws: ``CallError``, also if no offer was made; `NegotiationError` without a common format; `CodecError`.
     public func accept(_ answer: SessionDescription, from peer: PeerID) throws {
         try roster.accept(answer, from: peer)
+    }
+
+    /// Sets the preferred codec of later offers and answers; media that runs follows when it is renegotiated. Between Opus and PCM
+    /// at 48 kHz, and between packet lengths of Opus, the sound then continues without a gap.
+    ///
+    /// Unlike ``CallPreferences/codec`` the preferred codec is not required: a remote peer without it gets another one.
+    /// - Parameters:
+    ///   - codec: nil for any codec, Opus first.
+    ///   - opusFrameMilliseconds: as ``CallPreferences/opusFrameMilliseconds``.
+    /// - Throws: if this machine cannot encode with the codec.
+    package func setCodec(_ codec: Codec?, opusFrameMilliseconds: Double?) throws(CodecError) {
+        try roster.setCodec(codec, opusFrameMilliseconds: opusFrameMilliseconds)
     }
 
     /// Sets the gain of a remote voice as a factor, at first 1; clamped to 0…1,000 (60 dB), NaN to 0.

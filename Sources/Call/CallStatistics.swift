@@ -21,6 +21,8 @@ public struct CallStatistics: Sendable {
     /// The estimated seconds from the remote microphone to the local loudspeaker; nil until playout has
     /// started and the round trip is measured.
     public var mouthToEar: Double?
+    /// The codecs that the remote peer does not offer or did not choose.
+    package var missingCodecs: Set<Codec> = []
 }
 
 extension PlayoutStatistics {

@@ -56,6 +56,7 @@ extension LiveCall {
                 levels.participants[participant.id] = statistics
                 observation.calls[participant.id] = .init(
                     format: statistics.configuration, rate: statistics.media.rate)
+                observation.calls[participant.id]?.missingCodecs = statistics.missingCodecs
             }
             if case .running = snapshot.sound, let device { observe(media, device, &observation, levels) }
         }

@@ -169,7 +169,34 @@ public final class LiveCall: Sendable {
             {
                 throw .messagesWaiting
             }
-            return try state.core.perform(command, at: now)
+            let previous = state.core
+            let actions = try state.core.perform(command, at: now)
+            do throws(CommandRefusal) {
+                try prepare(command, state.core.snapshot)
+            } catch {
+                state.core = previous
+                throw error
+            }
+            return actions
+        }
+    }
+
+    /// Executes the part of a command that may fail.
+    private func prepare(_ command: LiveCallCommand, _ snapshot: LiveCallSnapshot) throws(CommandRefusal) {
+        switch command {
+        case .setCodec(let codec, _):
+            do throws(CodecError) {
+                try media?.setCodec(codec, opusFrameMilliseconds: snapshot.packetMilliseconds)
+            } catch {
+                throw .codecUnavailable(codec ?? .opus)
+            }
+        case .setDevice(let input, let output):
+            do throws(AudioDeviceError) {
+                try device?.use(input: input, output: output)
+            } catch {
+                throw .deviceUnavailable(error)
+            }
+        default: break
         }
     }
 
@@ -328,6 +355,7 @@ extension LiveCallCore.RoomAction {
                     name: notice.name, isMuted: notice.isMuted, isRecording: notice.isRecording,
                     allowsRecording: notice.allowsRecording)
             case .storeVolumes(let volumes): await room.storeVolumes(volumes)
+            case .renegotiate(let members): for member in members { await room.renegotiate(member) }
             case .readJoinCodes: break
             case .close(let endsRoom): await room.close(endsRoom: endsRoom)
             }

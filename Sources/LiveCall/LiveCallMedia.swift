@@ -33,6 +33,8 @@ package protocol LiveCallMedia: Sendable {
     func setMonitored(_ isMonitored: Bool)
     /// Sets the latency profile, which trades delay against gaps in the heard sound.
     func setLatencyProfile(_ profile: LatencyProfile)
+    /// Sets the codec and the packet length to prefer when media is negotiated. Any thread.
+    func setCodec(_ codec: Codec?, opusFrameMilliseconds: Double?) throws(CodecError)
     /// Sets the gain of the whole playback.
     func setOutputVolume(_ volume: Float)
     /// Sets the playback gain of a remote peer, also of its later media.

@@ -22,6 +22,10 @@ struct PayloadDecoder: ~Copyable {
         stage = PacketStage(channelCount: configuration.channelCount)
     }
 
+    /// Returns true if the packet has another codec than the one decoded last.
+    @_noLocks
+    func changesCodec(with header: PacketHeader) -> Bool { isFallback(header) != isInFallback }
+
     /// Decodes a packet to the stage. A packet that cannot be decoded leaves the stage empty.
     @_noLocks
     mutating func decode(_ header: PacketHeader, _ payload: UnsafeMutableRawPointer) {

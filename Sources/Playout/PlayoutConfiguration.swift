@@ -60,5 +60,7 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     }
 
     /// The maximum bytes of a payload on its way to the callback.
-    var payloadCapacity: Int { coding.payloadCapacity ?? framesPerPacket * channelCount * 4 }
+    var payloadCapacity: Int {
+        max(coding.payloadCapacity ?? framesPerPacket * channelCount * 4, fallback?.payloadCapacity ?? 0)
+    }
 }

@@ -71,6 +71,8 @@ struct StreamReader: ~Copyable {
                     writtenFrames &+= conceal(
                         output, offset: offset, frameCount: min(gap, remaining), gap: gap, &statistics)
                 } else {
+                    // Two codecs have different errors: the end of one is crossfaded with the beginning of the other.
+                    if hasPlayed, decoder.changesCodec(with: header) { concealer.begin() }
                     decoder.decode(header, intake.payload(of: header))
                     hasPlayed = hasPlayed || decoder.stage.frameCount > 0
                     intake.advance()

@@ -272,6 +272,22 @@ import Testing
         #expect(rig.endings.count == rig.interruptions.count)
     }
 
+    @Test("a chosen device that is busy is reported once, the sound stays, and it moves when the device is free")
+    func chosenIsTaken() {
+        var rig = SessionRig(backend: .alsa, [Self.defaultSpeakers, Self.headset])
+        var configuration = AudioSession.Configuration()
+        (configuration.preferredInput, configuration.preferredOutput) = ("headset", "headset")
+        rig.taken = "headset"
+        rig.state.configure(configuration)
+        rig.run(30)
+        let refusals = rig.events.filter { if case .deviceUnavailable = $0 { true } else { false } }
+        #expect(refusals == [.deviceUnavailable(.busy(device: "the headset"))])
+        #expect(rig.opened == [Self.route("speakers")] && rig.isOpen && rig.interruptions.isEmpty)
+        rig.taken = nil
+        rig.run(5)
+        #expect(rig.opened.last == Self.route("headset") && rig.reasons.last == .override)
+    }
+
     @Test("a returning device is used only in its previous direction, and a settings change keeps the route")
     func comebackOfOneSide() {
         var configuration = AudioSession.Configuration()

@@ -37,9 +37,9 @@ import Testing
         #expect(a.ladder.prefix(5).map(\.wireBitRate) == [888_000, 320_000, 160_000, 80_000, 40_000])
     }
 
-    @Test func `Opus has its own ladder of bit rates and no fallback codec`() throws {
+    @Test func `Opus has its own ladder of bit rates, and playout decodes PCM, to which the call may change`() throws {
         let (a, _) = try agree(call { $0.codec = .opus }, call())
-        #expect(a.repair.reserve == nil && a.repair.takesRateRequests && a.playout.fallback == nil)
+        #expect(a.repair.reserve == nil && a.repair.takesRateRequests && a.playout.fallback == .pcm)
         #expect(a.ladder.map(\.bitRate) == [64_000, 64_000, 32_000, 16_000])
         #expect(a.ladder.map(\.framesPerPacket) == [480, 960, 1_920, 2_880])
     }

@@ -57,6 +57,8 @@ import Testing
         case .setHeard: ["hear Bob", "silence Bob"]
         case .setOutputVolume: ["volume all 50%"]
         case .setLatencyProfile: ["dial 0.3"]
+        case .setCodec: ["codec opus --frame 5", "codec pcm", "codec auto"]
+        case .setDevice: ["device", "device --microphone Mic --speaker Out"]
         case .setVoiceProcessing: ["voice-processing auto", "voice-processing on", "voice-processing off"]
         case .setMonitor: ["monitor auto", "monitor on", "monitor off"]
         case .setPushToTalk: ["talk on", "talk off"]
@@ -153,6 +155,9 @@ import Testing
         #expect(abs(quiet - 0.501_187) < 1e-5 && quiet == same)
         #expect(try Self.typed("dial sing", snapshot) == .setLatencyProfile(.sing))
         #expect(try Self.typed("voice-processing off", snapshot) == .setVoiceProcessing(.off))
+        #expect(try Self.typed("codec auto", snapshot) == .setCodec(nil))
+        #expect(try Self.typed("codec opus --frame 2.5", snapshot) == .setCodec(.opus, frameMilliseconds: 2.5))
+        #expect(try Self.typed("device --speaker 2", snapshot) == .setDevice(input: nil, output: "2"))
         #expect(try Self.typed("record /tmp/a", snapshot) == .startRecording(folder: "/tmp/a"))
         #expect(throws: Failure.self) { try Self.typed("send /missing/song.wav", snapshot) }
         let here = FileManager.default.currentDirectoryPath
@@ -170,6 +175,9 @@ import Testing
         (["volume", "Ann", "nandB"], "<volume> cannot be 'nandB': use 0% to 800%, or -60dB to 18dB."),
         (["volume", "Ann"], "Missing argument <volume>. See: earshot call volume --help"),
         (["dial", "fast"], "<dial> cannot be 'fast': use sing, talk, listen or a number from 0 to 1."),
+        (["codec", "mp3"], "<codec> cannot be 'mp3': use opus, pcm, opus-custom, aac or auto."),
+        (["codec", "opus", "--frame", "7"], "--frame must be 2.5, 5, 10 or 20 (ms)."),
+        (["codec", "pcm", "--frame", "5"], "--frame needs opus."),
         (["dance"], "Unexpected: 'dance'. See: earshot call --help"),
         (["--pid", "0"], "--pid must be 1 or more."),
         (["status", "--pid", "x"], "--pid cannot be 'x'."),

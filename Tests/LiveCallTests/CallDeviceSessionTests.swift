@@ -38,4 +38,71 @@ import Testing
         #expect(throws: AudioDeviceError.self) { try CallDeviceSession(output) { _ in input } }
         #expect(output.currentRoute.isEmpty)
     }
+
+    /// A system with two cards and a third one that another program uses.
+    private static func cards() throws -> (system: SimulatedSystem, user: any AudioDevice) {
+        let cards = ["built-in", "headset", "taken"].map { id in
+            SimulatedSystem.Card(
+                AudioDeviceDescription(
+                    id: id, backend: .simulated, name: "The \(id)", inputChannelCount: 1, outputChannelCount: 2,
+                    sampleRate: 48_000), isExclusive: id == "taken")
+        }
+        let system = SimulatedSystem(cards)
+        var request = AudioDeviceRequest()
+        (request.input, request.output) = (.device(id: "taken"), .device(id: "taken"))
+        return (system, try system.open(request))
+    }
+
+    private static func happens(_ condition: () -> Bool) async -> Bool {
+        for _ in 0..<2_000 where !condition() { try? await Task.sleep(for: .milliseconds(5)) }
+        return condition()
+    }
+
+    @Test(.timeLimit(.minutes(10))) func `the sound moves to devices found by name, and back to the default`()
+        async throws
+    {
+        let (system, user) = try Self.cards()
+        let device = try CallDeviceSession(AudioSession(system))
+        let before = device.device
+        #expect(device.description.route.output?.id == "built-in")
+        try device.use(input: nil, output: "heads")
+        #expect(await Self.happens { device.description.route.output?.id == "headset" })
+        #expect(device.description.route.input?.id == "built-in" && device.device === before)
+        try device.use(input: "headset", output: "The headset")
+        #expect(await Self.happens { device.description.route.input?.id == "headset" })
+        try device.use(input: nil, output: nil)
+        #expect(await Self.happens { device.description.route.output?.id == "built-in" })
+        #expect(await Self.happens { device.description.route.input?.id == "built-in" })
+        device.close()
+        withExtendedLifetime(user) {}
+    }
+
+    @Test(.timeLimit(.minutes(10))) func `a device that another program uses is reported, and the sound stays`()
+        async throws
+    {
+        let (system, user) = try Self.cards()
+        let device = try CallDeviceSession(AudioSession(system))
+        try device.use(input: "taken", output: "taken")
+        var reason: AudioDeviceError?
+        for await case .deviceUnavailable(let error) in device.events {
+            reason = error
+            break
+        }
+        #expect(reason == .busy(device: "The taken"))
+        #expect(device.description.route.output?.id == "built-in" && device.interruption == nil)
+        device.close()
+        withExtendedLifetime(user) {}
+    }
+
+    @Test func `an unknown name changes nothing`() throws {
+        let (system, user) = try Self.cards()
+        let device = try CallDeviceSession(AudioSession(system))
+        let configuration = device.session.configuration
+        for (input, output) in [("nothing", nil), (nil, "nothing"), ("built-in", "the"), ("", nil)] {
+            #expect(throws: AudioDeviceError.self) { try device.use(input: input, output: output) }
+        }
+        #expect(device.session.configuration == configuration)
+        device.close()
+        withExtendedLifetime(user) {}
+    }
 }

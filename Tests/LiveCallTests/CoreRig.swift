@@ -180,6 +180,7 @@ extension [LiveCallCore.Action] {
                     + volumes.map {
                         "\($0.setting.volume)\($0.setting.isHeard ? "" : " unheard") of \($0.key.hex.prefix(2))"
                     }.joined(separator: ", ")
+            case .renegotiate(let ids): "renegotiate \(ids.map { "\($0.number)" }.joined(separator: " "))"
             case .readJoinCodes: "codes"
             case .close(let endsRoom): endsRoom ? "close for all" : "close"
             }

@@ -64,6 +64,9 @@ enum DocumentExamples {
         case .setOutputVolume: return [.setOutputVolume(0)]
         case .setLatencyProfile:
             return [.setLatencyProfile(.sing), .setLatencyProfile(try #require(LatencyProfile(position: 0.3)))]
+        case .setCodec:
+            return [.setCodec(nil), .setCodec(.pcm), .setCodec(.opus, frameMilliseconds: 2.5)]
+        case .setDevice: return [.setDevice(input: nil, output: nil), .setDevice(input: "Mic 1", output: "out")]
         case .setVoiceProcessing: return VoiceProcessingMode.allCases.map { .setVoiceProcessing($0) }
         case .setMonitor: return VoiceProcessingMode.allCases.map { .setMonitor($0) }
         case .setPushToTalk: return [.setPushToTalk(true), .setPushToTalk(false)]
@@ -110,7 +113,8 @@ enum DocumentExamples {
         case .joinRequestWithdrawn: return [.joinRequestWithdrawn(request, .cancelled)]
         case .guestRefused: return [.guestRefused(name: "Eve", .wrongPIN(attemptsLeft: 1))]
         case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .muted: return sounds(name)
-        case .callBegan, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate: return media(name)
+        case .callBegan, .formatChanged, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
+            return media(name)
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
             .recordingConsent:
             return recordings(name)
@@ -136,6 +140,7 @@ enum DocumentExamples {
                 .device(.routeChanged(change), .test), .device(.interruptionBegan(.serverGone), .test),
                 .device(.interruptionEnded(.deviceTaken(.noSystem), seconds: 2.5), .test),
                 .device(.paused(AudioRoute()), .test),
+                .device(.deviceUnavailable(.noDevice(name: "x", near: [])), .test),
             ]
         case .microphone: return MicrophoneCheck.Finding.allCases.map { .microphone($0) }
         case .voiceProcessing:
@@ -154,10 +159,15 @@ enum DocumentExamples {
         let participant = participant()
         switch name {
         case .callBegan: return [.callBegan(participant, format)]
+        case .formatChanged: return [.formatChanged(participant, format)]
         case .transportFailed:
             return [.transportFailed(participant, .otherKey(expected: CoreRig.key(1), found: CoreRig.key(2)))]
         case .mediaMissing: return [.mediaMissing(participant, port: 47_400)]
-        case .negotiationFailed: return [.negotiationFailed(participant, NegotiationFault.refused)]
+        case .negotiationFailed:
+            return [
+                .negotiationFailed(participant, NegotiationFault.refused),
+                .negotiationFailed(participant, CommandRefusal.codecUnavailable(.pcm)),
+            ]
         default: return [.linkRate(participant, rate), .linkRate(participant, nil)]
         }
     }

@@ -76,6 +76,7 @@ import Testing
             .notInRoom, .alreadyInRoom, .ended, .notHost, .noJoinRequest, .noParticipant, .noPINRequest, .noSound,
             .noVoiceProcessing, .noMonitor, .alreadyRecording, .notRecording, .noReceiver, .emptyMessage,
             .messageTooLong(limit: 9), .messagesWaiting, .folderNotWritable(path: "/proc/takes", code: 13),
+            .codecUnavailable(.pcm), .deviceUnavailable(.noSystem),
         ]
         for refusal in refusals { #expect(page.contains("`\(ErrorDocument(refusal).code)`"), "\(refusal)") }
         #expect(Set(refusals.map { ErrorDocument($0).code }).count == refusals.count)

@@ -18,7 +18,8 @@ import Testing
             .host(CoreRig.opening), .join(CoreRig.endpoint), .providePIN(pin), .admit(ask), .decline(ask),
             .blockRequest(ask), .remove(id), .block(id), .setAdmission(.all), .setMuted(true),
             .rename(CoreRig.name(4)), .setVolume(1, of: id), .setHeard(false, of: id), .setOutputVolume(1),
-            .setLatencyProfile(.sing), .setVoiceProcessing(.off), .setMonitor(.on), .setPushToTalk(true),
+            .setLatencyProfile(.sing), .setCodec(.pcm), .setDevice(input: nil, output: nil),
+            .setVoiceProcessing(.off), .setMonitor(.on), .setPushToTalk(true),
             .startRecording(folder: nil), .stopRecording, .allowRecording(true), .say("hi"), .sendFile(path: "/x"),
             .leave, .endRoom,
         ]
@@ -50,7 +51,7 @@ import Testing
             CoreRig(),
             available: [
                 .host, .join, .leave, .setMuted, .rename, .setAdmission, .setOutputVolume, .setLatencyProfile,
-                .setVoiceProcessing, .setMonitor, .setPushToTalk, .allowRecording,
+                .setCodec, .setDevice, .setVoiceProcessing, .setMonitor, .setPushToTalk, .allowRecording,
             ],
             refusals)
     }
@@ -62,8 +63,10 @@ import Testing
             rig,
             available: [
                 .leave, .setMuted, .rename, .setAdmission, .setVolume, .setHeard, .setOutputVolume,
-                .setLatencyProfile, .setVoiceProcessing, .setMonitor, .setPushToTalk, .startRecording,
-                .allowRecording, .say, .sendFile,
+                .setLatencyProfile, .setCodec, .setDevice, .setVoiceProcessing, .setMonitor, .setPushToTalk,
+                .startRecording,
+                .allowRecording, .say,
+                .sendFile,
             ],
             [
                 .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .notHost,
@@ -81,7 +84,8 @@ import Testing
                 .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .noJoinRequest,
                 .decline: .noJoinRequest, .blockRequest: .noJoinRequest, .remove: .noParticipant,
                 .block: .noParticipant, .setVolume: .noSound, .setHeard: .noSound, .setOutputVolume: .noSound,
-                .setLatencyProfile: .noSound, .setVoiceProcessing: .noSound, .setMonitor: .noSound,
+                .setLatencyProfile: .noSound, .setCodec: .noSound, .setDevice: .noSound,
+                .setVoiceProcessing: .noSound, .setMonitor: .noSound,
                 .setPushToTalk: .noSound, .startRecording: .noSound,
                 .stopRecording: .notRecording, .say: .noReceiver, .sendFile: .noReceiver,
             ])

@@ -57,6 +57,7 @@ final class TestRoom: LiveCallRoom {
     /// The volumes that were stored.
     var storedVolumes: [PeerVolumes.Entry] { storage.withLock { $0 } }
     func storeVolumes(_ volumes: [PeerVolumes.Entry]) async { storage.withLock { $0 += volumes } }
+    func renegotiate(_ member: MemberID) async { note("renegotiate \(member.number)") }
     func report(of member: MemberID) -> MediaPortReport? { nil }
     func send(_ bytes: [UInt8], to members: [MemberID]) async throws(TransferFailure) { note("send") }
     func sendFile(at path: String, to members: [MemberID]) async throws(TransferError) -> OutgoingFile {
@@ -86,6 +87,13 @@ final class TestMedia: LiveCallMedia {
     var failure: CodecError? { nil }
     var latencyProfile: LatencyProfile { .talk }
     func setLatencyProfile(_ profile: LatencyProfile) { note("latency profile \(profile)") }
+    /// The codec that cannot be used.
+    private let missingCodec = LockedValue<Codec?>(nil)
+    func refuse(_ codec: Codec) { missingCodec.withLock { $0 = codec } }
+    func setCodec(_ codec: Codec?, opusFrameMilliseconds: Double?) throws(CodecError) {
+        if let codec, codec == missingCodec.withLock({ $0 }) { throw .codecMissing(codec: codec.rawValue) }
+        note("codec \(codec?.rawValue ?? "auto")\(opusFrameMilliseconds.map { " \($0)" } ?? "")")
+    }
     func setOutputVolume(_ volume: Float) { note("output volume \(volume)") }
     func start() throws(AudioDeviceError) {
         note("start")
@@ -124,6 +132,12 @@ final class TestDevice: LiveCallDevice {
     var description: CallDevice { .test }
     var interruption: (kind: Interruption, since: HostTime)? { nil }
     var hardwareBlockFrameCount: Int { 256 }
+    private let moves = LockedValue<[String]>([])
+    var timesMoved: [String] { moves.withLock { $0 } }
+    func use(input: String?, output: String?) throws(AudioDeviceError) {
+        if input == "missing" { throw .noDevice(name: "missing", near: []) }
+        moves.withLock { $0.append("\(input ?? "default"), \(output ?? "default")") }
+    }
     func prepare() throws { if !isPreparable { throw NoFile() } }
     func update() {}
     func close() {

@@ -50,8 +50,9 @@ package final class StreamEncoder {
         readLimit = CaptureReader.readLimit(deviceBlock: configuration.deviceBlock)
         let resampled = Int((Double(readLimit) * ratio).rounded(.up)) + 2
         block = AudioBuffer(channelCount: channels, frameCapacity: configuration.framesPerPacket + resampled + 64)
-        // A remote peer that shares this encoder later may have lower rungs, even if the first peer has none.
-        keepsPast = configuration.mayChangeRate
+        // A remote peer that shares this encoder later may have lower rungs, even if the first peer has none. Each may change to
+        // another format.
+        keepsPast = configuration.alternativeCodec != nil
         keptPastFrames = RateEncoder.history + resampled
         past = AudioBuffer(channelCount: channels, frameCapacity: keepsPast ? 3 * keptPastFrames : 1)
         resamples = configuration.deviceRate != configuration.streamRate

@@ -16,6 +16,8 @@ package struct MediaCore: ~Copyable {
         let id: PeerID
         let media: MediaPeer
         let lostAtJoining: Int  // captured frames lost before the peer joined
+        /// The media that follow when the first of their packets arrives, or at this time.
+        var next: (media: MediaPeer, due: HostTime)?
         var isOpen: Bool
         /// True if nothing was sent since the transport opened: frames captured before are too old.
         var isFresh = false
@@ -44,6 +46,7 @@ package struct MediaCore: ~Copyable {
     /// the same source, without effect on other peers.
     /// - Parameter isOpen: true if the peer's transport is open; otherwise ``setOpen(_:to:)`` reports the opening.
     package mutating func add(_ peer: MediaPeer, as id: PeerID, isOpen: Bool = true) {
+        if let index = index(of: id), members[index].next != nil { advance(index) }
         suspend(id)
         let previous = suspended.removeValue(forKey: id)
         if let previous { peer.follow(previous.past) }
@@ -166,11 +169,37 @@ package struct MediaCore: ~Copyable {
     /// Receives a remote peer's datagram. Ignores unknown peers.
     package mutating func receive(_ datagram: UnsafeRawBufferPointer, from id: PeerID, at now: HostTime) {
         guard let index = index(of: id) else { return }
+        if let next = members[index].next?.media, next.begins(with: datagram, after: members[index].media) {
+            advance(index)
+            return receive(datagram, from: id, at: now)
+        }
         members[index].media.receive(datagram, at: now)
+    }
+
+    /// Prepares media in another format that replace a member's when the first of their packets arrives, at the latest after
+    /// ``longestWait`` seconds: until the remote peer has changed, it may not be able to receive the new format.
+    /// - Returns: false if the peer is no member with an open transport, or if the format has the same payload type.
+    mutating func prepare(_ peer: MediaPeer, as id: PeerID, at now: HostTime) -> Bool {
+        guard let index = index(of: id), members[index].isOpen else { return false }
+        if members[index].next != nil { advance(index) }
+        guard let index = self.index(of: id),
+            members[index].media.configuration.payloadType != peer.configuration.payloadType
+        else { return false }
+        members[index].next = (peer, now.advanced(bySeconds: Self.longestWait))
+        return true
+    }
+
+    private static let longestWait = 1.0
+
+    private mutating func advance(_ index: Int) {
+        let (id, isOpen, next) = (members[index].id, members[index].isOpen, members[index].next)
+        members[index].next = nil
+        if let next { add(next.media, as: id, isOpen: isOpen) }
     }
 
     /// Does for each member what is due: reports, requests, retransmissions, and the end of waits for reordered frames.
     package mutating func tick(at now: HostTime, transmit: Transmit) {
+        while let index = members.firstIndex(where: { $0.next.map { $0.due <= now } ?? false }) { advance(index) }
         for member in members { member.media.tick(at: now, isOpen: member.isOpen) { transmit($0, member.id) } }
     }
 
@@ -185,6 +214,7 @@ package struct MediaCore: ~Copyable {
         var next: HostTime?
         for member in members {
             if let due = member.media.nextDeadline { next = min(due, next ?? due) }
+            if let due = member.next?.due { next = min(due, next ?? due) }
         }
         return next
     }
@@ -211,9 +241,14 @@ package struct MediaCore: ~Copyable {
         if let index = index(of: id) { members[index].media.budget = bitRate }
     }
 
+    /// Receives packets of further formats from a remote peer, because an offer to it contains them.
+    mutating func receive(_ formats: [PayloadFormat], from id: PeerID) {
+        if let index = index(of: id) { members[index].media.receive(formats) }
+    }
+
     /// Sets a second playout that gets this remote peer's packets; nil for none.
     package mutating func listen(_ listener: RecordingPlayout?, to id: PeerID) {
-        if let index = index(of: id) { members[index].media.listen(listener) }
+        if let index = index(of: id) { (members[index].next?.media ?? members[index].media).listen(listener) }
     }
 
     /// The device's frames that were read or lost before the next frame to encode.

@@ -47,29 +47,29 @@ extension MediaPeer {
             }
             return
         }
-        guard let frames = frameCount(payload, isFallback: media.isFallbackCodec) else {
-            return counts.corruptPackets += 1
-        }
-        push(media, payload, frames: frames, at: now, into: packets)
+        let codec = codec(ofType: media.payloadType)
+        guard let frames = frameCount(payload, codec) else { return counts.corruptPackets += 1 }
+        push(media, payload, codec, frames: frames, at: now, into: packets)
     }
 
     /// Delivers a packet with redundant blocks, and recovers missing packets from the blocks.
     private func deliverBlocks(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
         guard let packets, aac == nil, let blocks = try? REDPayload(parsing: payload.bytes),
-            blocks.own.payloadType == configuration.payloadType
+            knows(type: blocks.own.payloadType)
         else { return counts.corruptPackets += packets == nil ? 0 : 1 }
         // The new packet comes before its redundant blocks, because its number shows which packets are missing.
         let bytes = UnsafeRawBufferPointer(rebasing: payload[blocks.own.bytes])
-        guard let frames = frameCount(bytes) else { return counts.corruptPackets += 1 }
-        push(media, bytes, frames: frames, at: now, into: packets)
+        let codec = codec(ofType: blocks.own.payloadType)
+        guard let frames = frameCount(bytes, codec) else { return counts.corruptPackets += 1 }
+        push(media, bytes, codec, frames: frames, at: now, into: packets)
         blocks.forEachEarlier { block in
-            guard block.payloadType == configuration.payloadType else { return }
+            guard block.payloadType == blocks.own.payloadType else { return }
             let bytes = UnsafeRawBufferPointer(rebasing: payload[block.bytes])
-            guard block.age > 0, let count = frameCount(bytes) else { return }
+            guard block.age > 0, let count = frameCount(bytes, codec) else { return }
             log.recordRepetition(of: (block.age + count / 2) / count, by: media.sequenceNumber)
             let position = media.position - block.age
             if let sequence = log.missing(at: position, frameCount: count) {
-                recover(sequence, position, bytes, frames: count, at: now, into: packets)
+                recover(sequence, position, bytes, codec, frames: count, at: now, into: packets)
             } else {
                 counts.redundantPackets += 1
             }
@@ -79,56 +79,57 @@ extension MediaPeer {
     /// Delivers a retransmitted packet, if the packet is missing.
     private func deliverAgain(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
         guard let packets, aac == nil else { return }
-        guard let frames = frameCount(payload) else { return counts.corruptPackets += 1 }
+        let codec = configuration.codec
+        guard let frames = frameCount(payload, codec) else { return counts.corruptPackets += 1 }
         log.expect(media.sequenceNumber, position: media.position, at: now)
         log.recordUnrequested(media.sequenceNumber)
         guard log.isMissing(media.sequenceNumber) else { return counts.redundantPackets += 1 }
-        recover(media.sequenceNumber, media.position, payload, frames: frames, at: now, into: packets)
+        recover(media.sequenceNumber, media.position, payload, codec, frames: frames, at: now, into: packets)
     }
 
     private func recover(
-        _ sequence: Int, _ position: Int, _ payload: UnsafeRawBufferPointer, frames: Int, at now: HostTime,
-        into packets: PacketQueue
+        _ sequence: Int, _ position: Int, _ payload: UnsafeRawBufferPointer, _ codec: Codec, frames: Int,
+        at now: HostTime, into packets: PacketQueue
     ) {
-        let sound = sound(of: payload)
+        let sound = sound(of: payload, codec)
         let wasRequested = log.recover(sequence, position: position, frameCount: frames)
         counts.recoveredPackets += 1
-        let header = PacketHeader(
+        var header = PacketHeader(
             sequence: sequence, position: position, frameCount: frames, byteCount: sound.count, arrival: now,
             isRecovered: true, wasRequested: wasRequested)
+        header.isFallbackCodec = codec != playoutCodec
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
 
     private func push(
-        _ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, frames: Int, at now: HostTime,
+        _ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, _ codec: Codec, frames: Int, at now: HostTime,
         into packets: PacketQueue
     ) {
         // A packet older than the source's first one may have a negative number; it is too late anyway.
         guard media.sequenceNumber >= 0 else { return counts.rejectedPackets += 1 }
         // The packet has used the link even if its copy arrived before.
         let endsCongestion = measure(media, frames: frames, at: now)
-        log.isKept = !media.isFallbackCodec
+        log.isKept = codec == configuration.codec
         if log.arrive(media.sequenceNumber, position: media.position, frameCount: frames, at: now) == .had {
             return counts.redundantPackets += 1
         }
-        let sound = media.isFallbackCodec ? payload : sound(of: payload)
+        let sound = sound(of: payload, codec)
         var header = PacketHeader(
             sequence: media.sequenceNumber, position: media.position, frameCount: frames, byteCount: sound.count,
             arrival: now, startsStream: media.startsSource)
-        header.isFallbackCodec = media.isFallbackCodec
+        header.isFallbackCodec = codec != playoutCodec
         header.endsCongestion = endsCongestion
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
 
     /// Returns the frames of a payload that playout decodes; nil if the payload is damaged.
-    private func frameCount(_ payload: UnsafeRawBufferPointer, isFallback: Bool = false) -> Int? {
-        let codec = isFallback ? configuration.codec.traits.fallback ?? configuration.codec : configuration.codec
-        return codec.inCalls.frameCount(payload, channelCount: configuration.channelCount)
+    private func frameCount(_ payload: UnsafeRawBufferPointer, _ codec: Codec) -> Int? {
+        codec.inCalls.frameCount(payload, channelCount: configuration.channelCount)
     }
 
-    /// Returns the coded sound of a payload, without Opus Custom's header. Not for the fallback codec.
-    private func sound(of payload: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        let headerSize = configuration.codec.inCalls.headerSize
+    /// Returns the coded sound of a payload, without Opus Custom's header.
+    private func sound(of payload: UnsafeRawBufferPointer, _ codec: Codec) -> UnsafeRawBufferPointer {
+        let headerSize = codec.inCalls.headerSize
         return headerSize == 0 ? payload : UnsafeRawBufferPointer(rebasing: payload[headerSize...])
     }
 }

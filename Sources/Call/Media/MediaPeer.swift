@@ -13,6 +13,12 @@ package final class MediaPeer {
     /// The encoder of the payloads for the remote peer, shared with peers of the same form; nil if only reports are sent.
     let stream: StreamEncoder?
     let packets: PacketQueue?
+    /// True if encoder and playout are those of the previous format.
+    let continues: Bool
+    /// The codec of the playout's main decoder.
+    let playoutCodec: Codec
+    /// Formats that are received besides the negotiated one.
+    var otherFormats: [PayloadFormat] = []
     var aac: AACReceiver?
     /// The playout of the recording; see ``listen(_:)``.
     var second: RecordingPlayout?
@@ -27,12 +33,17 @@ package final class MediaPeer {
     ///   - stream: the encoder of the configuration's form; nil if the remote peer receives nothing.
     ///   - playout: gets the received packets; nil if the remote peer sends only reports.
     ///   - session: numbers and counts the packets.
+    ///   - continuedCodec: the codec for which `playout` was created, if `stream` and `playout` are those of the same remote peer's
+    ///     previous format; nil if both are new.
     package init(
-        _ configuration: CallConfiguration, stream: StreamEncoder?, playout: Playout?, session: RTPSession
+        _ configuration: CallConfiguration, stream: StreamEncoder?, playout: Playout?, session: RTPSession,
+        continuedCodec: Codec? = nil
     ) throws(CodecError) {
         self.configuration = configuration
         self.stream = stream
         packets = playout?.packets
+        continues = continuedCodec != nil
+        playoutCodec = continuedCodec ?? configuration.codec
         aac =
             configuration.codec.traits.isDecodedAhead && playout != nil
             ? try AACReceiver(
@@ -54,6 +65,7 @@ package final class MediaPeer {
 
     /// Continues the source and the counts of the same remote peer's previous media.
     func follow(_ past: Past) {
+        if continues { return change(from: past) }
         var session = past.session
         session.renegotiate(
             payloadType: configuration.payloadType, clockRate: configuration.rtpClockRate)
@@ -68,15 +80,17 @@ package final class MediaPeer {
 
     /// The state that the same remote peer's next media continues after a renegotiation.
     struct Past {
-        fileprivate let session: RTPSession
-        fileprivate let counts: MediaStatistics
-        fileprivate let rate: RatePolicy
-        fileprivate let requestsSent: Int
+        let session: RTPSession
+        let counts: MediaStatistics
+        let rate: RatePolicy
+        let requestsSent: Int
+        let media: MediaPeer
     }
     var past: Past {
-        Past(session: sender.session, counts: statistics, rate: rate.policy, requestsSent: rate.requestsSent)
+        Past(
+            session: sender.session, counts: statistics, rate: rate.policy, requestsSent: rate.requestsSent, media: self)
     }
-    private var (repeatedBefore, answeredBefore) = (0, 0)
+    var (repeatedBefore, answeredBefore) = (0, 0)
 
     func send(
         _ payload: UnsafeRawBufferPointer, position: Int, isAfterGap: Bool, at now: HostTime,

@@ -27,8 +27,9 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     private static let goodbyeCount = 3
 
     private enum Order: @unchecked Sendable {  // its objects are handed over to the thread, not shared
-        case add(PeerID, MediaPeer)
+        case add(PeerID, MediaPeer, waits: Bool)
         case listen(PeerID, RecordingPlayout?)
+        case receive([PayloadFormat], from: PeerID)
         case suspend(PeerID)
         case end(PeerID)
     }
@@ -54,10 +55,14 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     var failure: CodecError? { published.withLock { $0.failure } }
 
     /// Adds a remote peer, or replaces its media. Any thread.
-    func add(_ peer: MediaPeer, as id: PeerID) { ask(.add(id, peer)) }
+    /// - Parameter waits: true to replace it when the first packet of the new format arrives.
+    func add(_ peer: MediaPeer, as id: PeerID, waits: Bool = false) { ask(.add(id, peer, waits: waits)) }
 
     /// Sets a second playout for this remote peer's packets, until media is renegotiated; nil for none. Any thread.
     func listen(_ listener: RecordingPlayout?, to id: PeerID) { ask(.listen(id, listener)) }
+
+    /// Receives packets of further formats, because an offer to this remote peer contains them. Any thread.
+    func receive(_ formats: [PayloadFormat], from id: PeerID) { ask(.receive(formats, from: id)) }
 
     /// Suspends media with this remote peer. Any thread.
     func suspend(_ id: PeerID) { ask(.suspend(id)) }
@@ -126,10 +131,11 @@ final class CallMedia: MediaClient, @unchecked Sendable {
         }
         for order in taken ?? [] {
             switch order {
-            case .add(let id, let peer):
-                core.add(peer, as: id, isOpen: open.contains(id))
+            case .add(let id, let peer, let waits):
+                if !waits || !core.prepare(peer, as: id, at: now) { core.add(peer, as: id, isOpen: open.contains(id)) }
                 peers.insert(id)
             case .listen(let id, let listener): core.listen(listener, to: id)
+            case .receive(let formats, let id): core.receive(formats, from: id)
             case .suspend(let id):
                 core.suspend(id)
                 peers.remove(id)

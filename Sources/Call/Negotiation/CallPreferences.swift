@@ -9,6 +9,8 @@ public struct CallPreferences: Sendable {
     /// The only codec to use; nil for any, Opus first. If Opus Custom is chosen, a remote peer without it gets Opus in short
     /// packets (``opusFrameMilliseconds``).
     public var codec: Codec?
+    /// The codec that is offered and chosen first, although others may be used; nil for Opus. Not used if ``codec`` is set.
+    package private(set) var preferredCodec: Codec?
     /// The channels to send, 1 or 2.
     public var channelCount: Int
     /// The milliseconds of an Opus packet: 2.5, 5, 10 or 20. Nil for the remote peer's preference, or 10 if it has none; for Opus
@@ -79,12 +81,29 @@ public struct CallPreferences: Sendable {
 
     /// The codecs that the local peer may use, the preferred one first.
     private var codecs: [Codec] {
-        guard let codec else { return Codec.byPreference }
-        return [codec] + (codec.traits.substitute.map { [$0] } ?? [])
+        guard let first = codec ?? preferredCodec else { return Codec.byPreference }
+        let wanted = [first] + (first.traits.substitute.map { [$0] } ?? [])
+        return codec == nil ? wanted + Codec.byPreference.filter { !wanted.contains($0) } : wanted
+    }
+
+    /// Returns these preferences with another preferred codec, and none required.
+    /// - Throws: if this machine cannot encode with the codec.
+    func preferring(_ codec: Codec?, opusFrameMilliseconds: Double?) throws(CodecError) -> CallPreferences {
+        var preferences = self
+        preferences.codec = nil
+        preferences.preferredCodec = codec
+        preferences.opusFrameMilliseconds = opusFrameMilliseconds
+        if let codec {
+            let rate = codec.inCalls.offeredRate(deviceRate: deviceRate)
+            _ = try codec.inCalls.format(preferences, rate: rate)
+        }
+        return preferences
     }
 
     /// The preferred milliseconds of an Opus packet; nil for no preference.
-    var opusPacketTime: Double? { opusFrameMilliseconds ?? (codec?.traits.substitute == nil ? nil : 2.5) }
+    var opusPacketTime: Double? {
+        opusFrameMilliseconds ?? ((codec ?? preferredCodec)?.traits.substitute == nil ? nil : 2.5)
+    }
 
     /// Answers an offer. PCM and Opus Custom get the offer's sample rate in both directions. If no media is to flow, any format
     /// is accepted.
@@ -119,9 +138,11 @@ public struct CallPreferences: Sendable {
         return answer
     }
 
-    /// Returns the required codec, or Opus if that is Opus Custom and the offer lacks it; nil if none is required.
+    /// Returns the required codec, or Opus if that is Opus Custom and the offer lacks it; without a required codec, the preferred
+    /// one if the offer has it. Nil for the offer's first.
     private func preference(among formats: [MediaFormat], of offer: SessionDescription) -> Codec? {
-        guard codec?.traits.substitute != nil else { return codec }
+        if codec == nil, preferredCodec == nil { return nil }
+        guard codec == nil || codec?.traits.substitute != nil else { return codec }
         let common = formats.filter { format in offer.formats.contains { format.matches($0) } }
         return codecs.first { codec in common.contains { $0.codec == codec } } ?? codec
     }

@@ -9,7 +9,6 @@ import Synchronization
 
 /// The remote peers of a call: the media negotiated with each, and its playout. Any thread; calls exclude each other.
 final class CallRoster: Sendable {
-    private let preferences: CallPreferences
     private let cname: String
     private let mixer: PeerMixer
     private let media: CallMedia
@@ -18,6 +17,7 @@ final class CallRoster: Sendable {
 
     /// The state of all remote peers. Their encoders belong to the media thread; the state only refers to them.
     private struct State: @unchecked Sendable {
+        var preferences: CallPreferences
         var all: [PeerID: PeerMediaState] = [:]
         var recording: CallRecording?
         /// The latency profile of all live playouts, whatever was negotiated.
@@ -35,6 +35,8 @@ final class CallRoster: Sendable {
         /// The session ID in the local peer's descriptions for this remote peer.
         let sessionID = UInt64.random(in: 1...UInt64(Int64.max))
         var version: UInt64 = 0
+        /// The codecs that the remote peer does not offer or did not choose.
+        var missingCodecs: Set<Codec> = []
         var offer: SessionDescription?
         var seat: Seat?
         var gain: Float
@@ -59,28 +61,62 @@ final class CallRoster: Sendable {
         let heard: (playout: Playout, place: PeerMixer.Place)?
         /// The encoder for the remote peer; nil if the peer receives nothing.
         let stream: StreamEncoder?
+        /// The codec for which `heard` was created.
+        let playoutCodec: Codec
+
+        /// The configuration for which `heard` was created; a recording decodes the same packets.
+        var playoutConfiguration: CallConfiguration {
+            var configuration = agreement.configuration
+            configuration.codec = playoutCodec
+            return configuration
+        }
+
+        /// Returns true if media may change to another agreement without a gap.
+        func canContinue(as new: NegotiatedMedia) -> Bool {
+            agreement.configuration.canContinue(as: new.configuration)
+                && (heard != nil) == new.direction.receives && (stream != nil) == new.direction.sends
+        }
+
+        /// Returns the formats of an offer to which the media may change without a gap.
+        func formats(in offer: SessionDescription) -> [PayloadFormat] {
+            offer.formats.compactMap { format in
+                guard Double(format.clockRate) == agreement.configuration.streamRate else { return nil }
+                return format.codec.map { PayloadFormat(payloadType: format.payloadType, codec: $0) }
+            }
+        }
     }
 
     init(_ preferences: CallPreferences, cname: String, mixer: PeerMixer, media: CallMedia) {
-        self.preferences = preferences
         self.cname = cname
         self.mixer = mixer
         self.media = media
-        roster = Mutex(State(latencyProfile: preferences.latencyProfile))
+        roster = Mutex(State(preferences: preferences, latencyProfile: preferences.latencyProfile))
     }
 
     var peers: Set<PeerID> { roster.withLock { Set($0.all.filter { $1.seat != nil }.keys) } }
+
+    /// The capabilities and wishes of the local peer.
+    var preferences: CallPreferences { roster.withLock { $0.preferences } }
+
+    /// Sets the preferred codec of later offers and answers.
+    func setCodec(_ codec: Codec?, opusFrameMilliseconds: Double?) throws(CodecError) {
+        try roster.withLock { roster throws(CodecError) in
+            roster.preferences = try roster.preferences.preferring(codec, opusFrameMilliseconds: opusFrameMilliseconds)
+        }
+    }
 
     // MARK: Offer and answer
 
     func offer(to peer: PeerID) throws -> SessionDescription {
         try roster.withLock { roster in
             var peerState = roster.peerState(peer)
+            let preferences = roster.preferences
             if preferences.direction != .inactive { try Self.expectRoom(roster, for: peer) }
             var offer = try preferences.peerOffer(address: .any, port: Self.port, sessionID: peerState.sessionID)
             Self.count(&offer, of: &peerState)
             peerState.offer = offer
             roster.all[peer] = peerState
+            if let seat = peerState.seat { media.receive(seat.formats(in: offer), from: peer) }
             return offer
         }
     }
@@ -88,11 +124,13 @@ final class CallRoster: Sendable {
     func answer(_ offer: SessionDescription, from peer: PeerID) throws -> SessionDescription {
         try roster.withLock { roster in
             var peerState = roster.peerState(peer)
+            let preferences = roster.preferences
             var answer = try preferences.answer(
                 to: offer, address: .any, port: Self.port, sessionID: peerState.sessionID)
             Self.count(&answer, of: &peerState)
             let agreement = try preferences.agreement(answer: answer, to: offer)
-            try seat(peer, &peerState, agreement, among: roster)
+            peerState.missingCodecs = Set(Codec.allCases).subtracting(offer.formats.compactMap(\.codec))
+            try seat(peer, &peerState, agreement, among: roster, isAnswer: true)
             roster.all[peer] = peerState
             return answer
         }
@@ -103,7 +141,11 @@ final class CallRoster: Sendable {
             guard var peerState = roster.all[peer], let offer = peerState.offer else {
                 throw CallError.notOffered(peer)
             }
-            let agreement = try preferences.agreement(offer: offer, answer: answer)
+            let agreement = try roster.preferences.agreement(offer: offer, answer: answer)
+            if let codec = agreement?.configuration.codec {
+                peerState.missingCodecs.remove(codec)
+                if let first = offer.formats.first?.codec, first != codec { peerState.missingCodecs.insert(first) }
+            }
             try seat(peer, &peerState, agreement, among: roster)
             roster.all[peer] = peerState
         }
@@ -160,8 +202,10 @@ final class CallRoster: Sendable {
     // MARK: Seats
 
     /// Applies the media negotiated with a remote peer; nil for none. Throws without changing any state.
+    /// - Parameter isAnswer: true if the remote peer changes its media later, when it has the answer.
     private func seat(
-        _ peer: PeerID, _ peerState: inout PeerMediaState, _ agreement: NegotiatedMedia?, among roster: State
+        _ peer: PeerID, _ peerState: inout PeerMediaState, _ agreement: NegotiatedMedia?, among roster: State,
+        isAnswer: Bool = false
     ) throws {
         if peerState.seat?.agreement == agreement { return }
         let old = peerState.seat
@@ -173,17 +217,14 @@ final class CallRoster: Sendable {
             if let heard = old?.heard { mixer.remove(heard.place) }
             return
         }
+        if let old, old.canContinue(as: agreement) { return try change(peer, &peerState, old, agreement) }
         try Self.expectRoom(roster, for: peer)
         var configuration = agreement.configuration
         configuration.latencyProfile = roster.latencyProfile
         let stream = agreement.direction.sends ? try stream(of: configuration, among: roster) : nil
         let playout = agreement.direction.receives ? try Playout(configuration.playout) : nil
         let mediaPeer = try MediaPeer(
-            configuration, stream: stream, playout: playout,
-            session: RTPSession(
-                ssrc: .random(in: 1 ... .max), cname: cname, payloadType: configuration.payloadType,
-                clockRate: configuration.rtpClockRate, firstSequenceNumber: .random(in: 0...0x7FFF),  // see SRTPSession
-                firstTimestamp: .random(in: 0 ... .max)))
+            configuration, stream: stream, playout: playout, session: session(for: configuration))
         let listener = playout == nil ? nil : try roster.recording?.listener(to: configuration)
         var heard: (Playout, PeerMixer.Place)?
         if let playout {
@@ -191,11 +232,32 @@ final class CallRoster: Sendable {
             heard = (playout, place)
         }
         peerState.remember()
-        peerState.seat = Seat(agreement: agreement, heard: heard, stream: stream)
-        media.add(mediaPeer, as: peer)
+        peerState.seat = Seat(
+            agreement: agreement, heard: heard, stream: stream, playoutCodec: configuration.codec)
+        media.add(mediaPeer, as: peer, waits: isAnswer && old?.stream != nil && stream != nil)
         roster.recording?.replace(peer, by: listener)
         if let listener { media.listen(listener, to: peer) }
-        if let heard = old?.heard { mixer.remove(heard.place) }
+        guard let before = old?.heard else { return }
+        if let heard { mixer.remove(before.place, after: heard.1) } else { mixer.remove(before.place) }
+    }
+
+    /// Changes the format of running media without a gap: encoder, playout and recording continue.
+    private func change(
+        _ peer: PeerID, _ peerState: inout PeerMediaState, _ old: Seat, _ agreement: NegotiatedMedia
+    ) throws(CodecError) {
+        let mediaPeer = try MediaPeer(
+            agreement.configuration, stream: old.stream, playout: old.heard?.playout,
+            session: session(for: agreement.configuration), continuedCodec: old.playoutCodec)
+        peerState.seat = Seat(
+            agreement: agreement, heard: old.heard, stream: old.stream, playoutCodec: old.playoutCodec)
+        media.add(mediaPeer, as: peer)
+    }
+
+    private func session(for configuration: CallConfiguration) -> RTPSession {
+        RTPSession(
+            ssrc: .random(in: 1 ... .max), cname: cname, payloadType: configuration.payloadType,
+            clockRate: configuration.rtpClockRate, firstSequenceNumber: .random(in: 0...0x7FFF),  // see SRTPSession
+            firstTimestamp: .random(in: 0 ... .max))
     }
 
     /// Returns the encoder of another remote peer with the same form, or a new encoder.
@@ -217,7 +279,7 @@ final class CallRoster: Sendable {
             var listeners: [PeerID: RecordingPlayout] = [:]
             for (peer, peerState) in roster.all {
                 guard let seat = peerState.seat, seat.heard != nil else { continue }
-                listeners[peer] = try recording.listener(to: seat.agreement.configuration)
+                listeners[peer] = try recording.listener(to: seat.playoutConfiguration)
             }
             roster.recording?.end()
             roster.recording = recording
@@ -261,6 +323,7 @@ final class CallRoster: Sendable {
                 statistics.playout.add(past.statistics, rateRatio: rate / past.rate)
             }
             statistics.configuration.latencyProfile = roster.latencyProfile
+            statistics.missingCodecs = peerState.missingCodecs
             statistics.mouthToEar = estimateMouthToEar(statistics)
             return statistics
         }

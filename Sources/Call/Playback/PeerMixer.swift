@@ -100,6 +100,16 @@ package final class PeerMixer: Sendable {
         collect()
     }
 
+    /// Removes a voice as ``remove(_:)`` does, as soon as the voice that takes its place is heard: until then the old one conceals.
+    package func remove(_ place: Place, after successor: Place) {
+        owned.withLock { owned in
+            guard owned.playouts[place.index] != nil, !owned.isLeaving[place.index] else { return }
+            owned.isLeaving[place.index] = orders.writer.push(
+                VoiceOrder(index: place.index, isHeard: false, successor: successor.index))
+        }
+        collect()
+    }
+
     /// Sets whether a callback may pull. While none may, voices are removed without a fade.
     func setPulled(_ isPulled: Bool) {
         owned.withLock { $0.isPulled = isPulled }
@@ -137,6 +147,8 @@ package final class PeerMixer: Sendable {
 struct VoiceOrder: BitwiseCopyable {
     let index: Int
     let isHeard: Bool
+    /// The voice that must be heard before this one fades out; negative for none.
+    var successor = -1
 }
 
 /// A place in the mix.
@@ -149,6 +161,10 @@ struct VoiceSlot: ~Copyable {
     var renderer: Playout.Renderer?
     var isHeard = false
     var isLeaving = false
+    /// The voice that must be heard before this one leaves; negative for none.
+    var successor = -1
+    /// The frames for which this voice waits for its successor.
+    var waitFrames = 0
     var ramp: GainRamp
 
     init(level: LatestValue<VoiceLevel>.Writer, gain: UnsafeMutablePointer<Atomic<UInt32>>, sampleRate: Double) {
@@ -164,6 +180,8 @@ struct VoiceSlot: ~Copyable {
 struct VoiceMix: ~Copyable {
     /// The maximum number of voices, including those that fade out.
     static var capacity: Int { @_noLocks get { 16 } }
+    /// The seconds for which a removed voice waits for its successor at most.
+    private static var longestWait: Double { @_noLocks get { 0.3 } }
 
     let slots: UnsafeMutablePointer<VoiceSlot>
     let orders: MessageQueue<VoiceOrder>.Reader
@@ -183,7 +201,7 @@ struct VoiceMix: ~Copyable {
             slots[index].level.store(slots[index].meter.level)
             // The voice fades in at its first sound, because a stream may begin in the middle of a word.
             slots[index].fader.begin(scratch, frameCount)
-            let isLeaving = slots[index].isLeaving
+            let isLeaving = leaves(index, frameCount)
             let gain = isLeaving ? 0 : Float(bitPattern: slots[index].gain.pointee.load(ordering: .relaxed))
             slots[index].ramp.begin(gain, frameCount)
             slots[index].ramp.add(scratch, to: mix, frameCount)
@@ -194,14 +212,31 @@ struct VoiceMix: ~Copyable {
     /// Applies pending orders without a fade, while no thread pulls.
     mutating func settle() {
         takeOrders()
-        for index in 0..<VoiceMix.capacity where slots[index].isHeard && slots[index].isLeaving { release(index) }
+        for index in 0..<VoiceMix.capacity where slots[index].isHeard {
+            if slots[index].isLeaving || slots[index].successor >= 0 { release(index) }
+        }
+    }
+
+    /// Returns true if a voice fades out: it was removed, and its successor is heard, if it waits for one.
+    @_noLocks
+    private mutating func leaves(_ index: Int, _ frameCount: Int) -> Bool {
+        let successor = slots[index].successor
+        guard successor >= 0 else { return slots[index].isLeaving }
+        slots[index].waitFrames &-= frameCount
+        if slots[index].waitFrames <= 0 || !slots[successor].fader.isSilent {
+            slots[index].isLeaving = true
+            slots[index].successor = -1
+        }
+        return slots[index].isLeaving
     }
 
     @_noLocks
     private mutating func takeOrders() {
         while let order = orders.pop() {
             slots[order.index].isHeard = true
-            slots[order.index].isLeaving = !order.isHeard
+            slots[order.index].isLeaving = !order.isHeard && order.successor < 0
+            slots[order.index].successor = order.successor
+            slots[order.index].waitFrames = Int(VoiceMix.longestWait * sampleRate)
             if order.isHeard {
                 slots[order.index].ramp.reset(0)
                 slots[order.index].meter = VoiceMeter(sampleRate: sampleRate)
@@ -213,6 +248,7 @@ struct VoiceMix: ~Copyable {
     @_noLocks
     private mutating func release(_ index: Int) {
         slots[index].isHeard = false
+        slots[index].successor = -1
         slots[index].renderer = nil
         slots[index].level.store(VoiceLevel())
         released.push(index)

@@ -13,6 +13,9 @@ struct VoiceFader: BitwiseCopyable {
         step = Float(1 / (0.005 * sampleRate))
     }
 
+    /// True before the first sound of a voice that fades in.
+    var isSilent: Bool { @_noLocks get { gain == 0 } }
+
     @_noLocks
     mutating func process(_ block: Channels, _ frameCount: Int, isHeard: Bool) {
         let goal: Float = isHeard ? 1 : 0

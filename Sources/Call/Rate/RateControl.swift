@@ -8,7 +8,8 @@ import EarshotMediaTransport
 struct RateControl {
     let ladder: [RateRung]
     var policy: RatePolicy
-    /// The remote peer's own encoder, used once the link to it was too slow; nil if nothing is sent or the ladder has one rung.
+    /// The remote peer's own encoder, used once the link to it was too slow or its format has changed; nil if nothing is sent, or
+    /// if neither is possible.
     let encoder: RateEncoder?
     var meter = CongestionDetector()
     /// The rate request to send to the remote peer; nil for none.
@@ -27,13 +28,13 @@ struct RateControl {
     init(_ configuration: CallConfiguration, sends: Bool) throws(CodecError) {
         ladder = configuration.ladder
         policy = RatePolicy(rungs: ladder.map(\.wireBitRate))
-        encoder = sends && ladder.count > 1 ? try RateEncoder(configuration) : nil
+        encoder = sends && configuration.alternativeCodec != nil ? try RateEncoder(configuration) : nil
     }
 
     var rung: RateRung { ladder[policy.rung] }
 
     /// Returns true if payloads come from ``encoder`` and not from the shared one.
-    var isOnItsOwn: Bool { encoder.map { $0.isActive || policy.rung > 0 } ?? false }
+    var isOnItsOwn: Bool { encoder.map { $0.isActive || $0.continuesSound || policy.rung > 0 } ?? false }
 
     var state: RateState {
         var state = RateState(ladder[policy.settled])

@@ -4,8 +4,8 @@ import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
 
-/// Encodes for one remote peer whose link was too slow: the captured frames of its ``StreamEncoder``, on the rung of
-/// ``RatePolicy``. No frame is missing between two rungs.
+/// Encodes for one remote peer whose link was too slow, or whose format has changed: the captured frames of its
+/// ``StreamEncoder``, on the rung of ``RatePolicy``. No frame is missing between two rungs, or between two formats.
 ///
 /// Between rungs with the same Opus encoder only its bit rate and packet length change. A different encoder starts with a
 /// repetition of the end of the last packet, and with a packet that needs no earlier ones, so that any decoder can join. Packet
@@ -26,6 +26,10 @@ final class RateEncoder {
     private var isBeginning = false
     private var isAfterGap = false
     private var sharedEnd = 0  // the position up to which the peer has the shared encoder's stream
+    /// The end of the sound that the remote peer has from its previous encoder; nil once the first packet was made.
+    private var previousEnd: Int?
+    /// True if this encoder continues the sound of another.
+    private(set) var continuesSound = false
     private let bytes: UnsafeMutableRawPointer
     private static let capacity = 2_048
 
@@ -34,7 +38,6 @@ final class RateEncoder {
     /// The past frames that a rate encoder may need.
     static let history = OpusEncoder.longestFrameCount + 1_024
 
-    /// - Parameter configuration: its ladder has two rungs or more.
     init(_ configuration: CallConfiguration) throws(CodecError) {
         ladder = configuration.ladder
         channelCount = configuration.channelCount
@@ -70,6 +73,23 @@ final class RateEncoder {
         cursor = .max
     }
 
+    /// Continues the sound that the remote peer has in its previous format, before anything is encoded.
+    /// - Parameters:
+    ///   - past: the encoder of the previous format.
+    ///   - stream: the captured frames, for both formats.
+    func follow(_ past: RateEncoder, of stream: StreamEncoder) {
+        continuesSound = true
+        if past.cursor == .max { return interrupt() }
+        previousEnd =
+            past.isActive || past.continuesSound ? past.soundEnd : stream.encodedEnd - past.firstLookahead
+    }
+
+    /// The end of the sound that the remote peer can hear: an encoder holds its look-ahead back.
+    private var soundEnd: Int {
+        if let previousEnd { return previousEnd }
+        return engine == nil ? sharedEnd - firstLookahead : cursor - lookahead(engine)
+    }
+
     /// Encodes complete packets.
     /// - Parameters:
     ///   - rung: a rung of the ladder.
@@ -99,8 +119,7 @@ final class RateEncoder {
         let isInterrupted = cursor == .max
         packetFrames = rung.framesPerPacket
         if wanted != engine || isInterrupted {
-            // The sound that the remote peer can hear ends at `heardEnd`: the encoder holds its look-ahead back.
-            let heardEnd = engine == nil ? sharedEnd - firstLookahead : cursor - lookahead(engine)
+            let heardEnd = soundEnd
             engine = wanted
             if isInterrupted {
                 // Encodes one packet of earlier frames too, so that the sound does not stop until the next packet is full.
@@ -170,5 +189,6 @@ final class RateEncoder {
     ) {
         emit(UnsafeRawBufferPointer(start: bytes, count: count), position, codec, isAfterGap)
         isAfterGap = false
+        previousEnd = nil
     }
 }

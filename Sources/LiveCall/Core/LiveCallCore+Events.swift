@@ -53,6 +53,8 @@ extension LiveCallCore {
         package struct Media: Sendable {
             package var format: CallConfiguration
             package var rate: RateState?
+            /// The codecs that the participant does not offer or did not choose.
+            package var missingCodecs: Set<Codec> = []
 
             package init(format: CallConfiguration, rate: RateState? = nil) {
                 self.format = format
@@ -104,6 +106,8 @@ extension LiveCallCore {
         case notify(ParticipantNotice)
         /// Stores volumes for later calls.
         case storeVolumes([PeerVolumes.Entry])
+        /// Negotiates media with these members again.
+        case renegotiate([MemberID])
         case readJoinCodes
         case close(endsRoom: Bool)
     }

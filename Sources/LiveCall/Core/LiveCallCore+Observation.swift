@@ -48,11 +48,14 @@ extension LiveCallCore {
                 link.negotiationFailure = nil
                 link.mismatch = nil
             }
+            let oldFormat = link.format
             link.format = call?.format
+            link.missingCodecs = call?.missingCodecs ?? []
             let step = call?.rate.map { $0.isTooSlow ? Int.max : $0.index } ?? 0
             let isNewStep = call != nil && step != link.reportedStep
             if isNewStep { (link.reportedStep, link.rate) = (step, call?.rate) }
             links[member.id] = link
+            reportFormat(member, since: oldFormat)
             if isNewStep { notify(.linkRate(participant(member), step == 0 ? nil : call?.rate)) }
         }
         reportBeginnings()

@@ -80,6 +80,10 @@ package struct LiveCallCore: Sendable {
         var setting = PeerVolumes.Setting()
         /// True if the call's beginning was reported.
         var hasBegun = false
+        /// The codecs that the participant does not offer or did not choose.
+        var missingCodecs: Set<Codec> = []
+        /// The preferred codec that was reported as missing.
+        var reportedCodec: Codec?
     }
 
     /// - Parameter latencyProfile: the call's initial latency profile; nil for a room with messages and files only.

@@ -89,6 +89,22 @@ package final class CallDeviceSession: LiveCallDevice {
     /// The session of the loudspeaker, and the microphone's separate session if there is one.
     package var sessions: [AudioSession] { [session] + (input.map { [$0.session] } ?? []) }
 
+    /// Moves the sound to other devices, found by name; nil for the system's default. The session opens them on its own thread;
+    /// while one cannot be opened, the sound continues on the present ones.
+    /// - Throws: `AudioDeviceError.noDevice` without a change.
+    package func use(input name: String?, output outputName: String?) throws(AudioDeviceError) {
+        let devices = session.system.devices
+        let microphone = try name.map { name throws(AudioDeviceError) in try devices.device(named: name, .input).id }
+        let loudspeaker = try outputName.map { name throws(AudioDeviceError) in
+            try devices.device(named: name, .output).id
+        }
+        var configuration = session.configuration
+        configuration.preferredOutput = loudspeaker
+        if input == nil { configuration.preferredInput = microphone }
+        session.configuration = configuration
+        input?.session.configuration.preferredInput = microphone
+    }
+
     /// Does nothing: the sessions are already active.
     package func prepare() {}
 

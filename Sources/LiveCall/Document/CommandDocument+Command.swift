@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotCall
+import EarshotMediaTransport
 import EarshotPlayout
 import EarshotRooms
 
@@ -45,6 +46,8 @@ extension CommandDocument {
             participant = UInt64(id.number)
         case .setOutputVolume(let volume): self.volume = volume
         case .setLatencyProfile(let profile): dial = profile.description
+        case .setCodec(let codec, let frame): (self.codec, frameMs) = (codec?.rawValue, frame)
+        case .setDevice(let input, let output): (self.input, self.output) = (input, output)
         case .setVoiceProcessing(let mode), .setMonitor(let mode): self.mode = mode.rawValue
         case .setPushToTalk(let isOn): self.isOn = isOn
         case .startRecording(let folder): self.folder = folder
@@ -73,6 +76,11 @@ extension CommandDocument {
         case .setHeard: return .setHeard(try requiredValue(isHeard, "isHeard") { $0 }, of: try member())
         case .setOutputVolume: return .setOutputVolume(try gain())
         case .setLatencyProfile: return .setLatencyProfile(try requiredValue(dial, "dial") { LatencyProfile($0) })
+        case .setCodec:
+            return .setCodec(
+                try optionalValue(codec, "codec") { Codec(rawValue: $0) },
+                frameMilliseconds: try optionalValue(frameMs, "frameMs") { [2.5, 5, 10, 20].contains($0) ? $0 : nil })
+        case .setDevice: return .setDevice(input: input, output: output)
         case .setVoiceProcessing:
             return .setVoiceProcessing(try requiredValue(mode, "mode") { VoiceProcessingMode(rawValue: $0) })
         case .setMonitor: return .setMonitor(try requiredValue(mode, "mode") { VoiceProcessingMode(rawValue: $0) })

@@ -19,6 +19,12 @@ package struct CommandDocument: Codable, Equatable, Sendable {
     /// The gain, a factor.
     package var volume: Float?
     package var dial: String?
+    package var codec: String?
+    /// The milliseconds of an Opus packet.
+    package var frameMs: Double?
+    /// The microphone and the loudspeaker, by id, name or a unique part of it.
+    package var input: String?
+    package var output: String?
     /// The mode of voice processing or of the monitor.
     package var mode: String?
     package var isOn: Bool?
@@ -31,8 +37,8 @@ package struct CommandDocument: Codable, Equatable, Sendable {
 
     private enum CodingKeys: String, CodingKey {
         case protocolVersion = "protocol"
-        case command, after, participant, request, name, admission, isMuted, isHeard, volume, dial, mode, isOn, folder,
-            isAllowed, text, path
+        case command, after, participant, request, name, admission, isMuted, isHeard, volume, dial, codec,
+            frameMs, input, output, mode, isOn, folder, isAllowed, text, path
     }
 
     /// Creates a command without arguments.

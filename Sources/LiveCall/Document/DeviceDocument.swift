@@ -55,7 +55,7 @@ package struct DeviceDocument: Codable, Equatable, Sendable {
 
 /// An event of the device as JSON.
 package struct DeviceEventDocument: Codable, Equatable, Sendable {
-    /// `routeChanged`, `interruptionBegan`, `interruptionEnded` or `paused`.
+    /// `routeChanged`, `interruptionBegan`, `interruptionEnded`, `deviceUnavailable`, `headsetMicrophoneUnavailable` or `paused`.
     package var kind: String
     /// The reason of a change of the route.
     package var reason: String?
@@ -80,6 +80,9 @@ package struct DeviceEventDocument: Codable, Equatable, Sendable {
             kind = "interruptionEnded"
             self.interruption = ErrorDocument(interruption)
             self.seconds = seconds.isFinite ? seconds : nil
+        case .deviceUnavailable(let error):
+            kind = "deviceUnavailable"
+            interruption = ErrorDocument(code: "device-unavailable", error)
         case .headsetMicrophoneUnavailable: kind = "headsetMicrophoneUnavailable"
         case .paused: kind = "paused"
         }

@@ -38,6 +38,9 @@ extension ErrorDocument {
             self.init(
                 code: "no-monitor",
                 text: "The microphone is a separate device, so you cannot hear yourself")
+        case .codecUnavailable(let codec):
+            self.init(code: "codec-unavailable", text: "Cannot use the codec \(codec): not supported on both sides")
+        case .deviceUnavailable(let error): self.init(code: "device-unavailable", error)
         case .alreadyRecording: self.init(code: "already-recording", text: "The call is already being recorded")
         case .notRecording: self.init(code: "not-recording", text: "The call is not being recorded")
         case .folderNotWritable(let path, let code): self.init(CallRecordingError.folder(path: path, code: code))

@@ -38,7 +38,8 @@ extension EventDocument {
             self.name = name
             self.error = ErrorDocument(error, about: name)
         case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .muted: describeSound(kind)
-        case .callBegan, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate: describeMedia(kind)
+        case .callBegan, .formatChanged, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
+            describeMedia(kind)
         case .recordingStarted(let folder): recording = RecordingDocument(folder: folder)
         case .recordingEnded(let result): recording = RecordingDocument(result)
         case .recordingFailed(let error): self.error = ErrorDocument(error)
@@ -75,7 +76,7 @@ extension EventDocument {
 
     private mutating func describeMedia(_ kind: LiveCallEvent.Kind) {
         switch kind {
-        case .callBegan(let participant, let configuration):
+        case .callBegan(let participant, let configuration), .formatChanged(let participant, let configuration):
             self.participant = ParticipantDocument(participant)
             format = FormatDocument(configuration)
         case .transportFailed(let participant, let error):
@@ -86,7 +87,8 @@ extension EventDocument {
             self.port = Int(port)
         case .negotiationFailed(let participant, let error):
             self.participant = ParticipantDocument(participant)
-            self.error = ErrorDocument(code: "negotiation", error)
+            let refusal = (error as? CommandRefusal).map { ErrorDocument($0) }
+            self.error = refusal ?? ErrorDocument(code: "negotiation", error)
         case .linkRate(let participant, let rate):
             self.participant = ParticipantDocument(participant)
             self.rate = rate.map { RateDocument($0) }

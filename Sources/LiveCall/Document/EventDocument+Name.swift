@@ -39,6 +39,7 @@ extension EventDocument.Name {
             case .mediaMissing: .mediaMissing
             case .negotiationFailed: .negotiationFailed
             case .linkRate: .linkRate
+            case .formatChanged: .formatChanged
             case .recordingStarted: .recordingStarted
             case .recordingEnded: .recordingEnded
             case .recordingFailed: .recordingFailed

@@ -62,7 +62,7 @@ package struct EventDocument: Codable, Equatable, Sendable {
         case settingChanged
         case joinRequested, joinRequestWithdrawn, guestRefused
         case soundStarted, device, microphone, voiceProcessing, monitor, muted
-        case callBegan, transportFailed, mediaMissing, negotiationFailed, linkRate
+        case callBegan, formatChanged, transportFailed, mediaMissing, negotiationFailed, linkRate
         case recordingStarted, recordingEnded, recordingFailed, participantRecording, recordingConsentRequested,
             recordingConsent
         case messageReceived, messagesLost, streamRefused, transfer

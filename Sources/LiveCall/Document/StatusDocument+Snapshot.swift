@@ -35,6 +35,8 @@ extension StatusDocument {
         isMuted = snapshot.isMuted
         sound = Sound(snapshot.sound, now: now)
         dial = snapshot.latencyProfile?.description
+        preferredCodec = snapshot.preferredCodec?.rawValue
+        frameMs = snapshot.packetMilliseconds
         outputVolume = snapshot.outputVolume
         device = snapshot.device.map { DeviceDocument($0) }
         interruption = snapshot.interruption.map { ErrorDocument($0) }

@@ -43,6 +43,10 @@ package struct StatusDocument: Codable, Equatable, Sendable {
     package var sound: Sound
     /// The name of the latency profile, or a number from 0 to 1; nil without sound.
     package var dial: String?
+    /// The preferred codec; nil for the automatic choice.
+    package var preferredCodec: String?
+    /// The preferred milliseconds of an Opus packet; nil for the automatic choice.
+    package var frameMs: Double?
     /// The gain of the whole playback, a factor from 0 to 8.
     package var outputVolume: Float
     package var device: DeviceDocument?

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotAudioDevices
 import EarshotCall
 import EarshotMediaTransport
 import EarshotPlayout
@@ -38,6 +39,12 @@ public enum LiveCallCommand: Hashable, Sendable {
     case setOutputVolume(Float)
     /// Sets the latency profile, which trades delay against gaps. The change takes effect within seconds, without a gap.
     case setLatencyProfile(LatencyProfile)
+    /// Prefers a codec, and packets of Opus of 2.5, 5, 10 or 20 milliseconds; nil for the automatic choice. All running media
+    /// follows, as does that of participants who join later. A participant without the codec keeps another one.
+    case setCodec(Codec?, frameMilliseconds: Double? = nil)
+    /// Moves the sound to other devices, by id, name or a unique part of it; nil for the system's default. While a device cannot
+    /// be opened, the sound stays where it is.
+    case setDevice(input: String?, output: String?)
     /// Sets the mode of voice processing.
     case setVoiceProcessing(VoiceProcessingMode)
     /// Sets the mode of the monitor, by which the local participant hears its own voice with its effects, muted or not.
@@ -64,8 +71,9 @@ public enum LiveCallCommand: Hashable, Sendable {
     /// A command without its arguments.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case host, join, providePIN, admit, decline, blockRequest, remove, block, setAdmission, setMuted, rename,
-            setVolume, setHeard, setOutputVolume, setLatencyProfile, setVoiceProcessing, setMonitor, setPushToTalk,
-            startRecording, stopRecording, allowRecording, say, sendFile, leave, endRoom
+            setVolume, setHeard, setOutputVolume, setLatencyProfile, setCodec, setDevice,
+            setVoiceProcessing, setMonitor, setPushToTalk, startRecording, stopRecording, allowRecording, say, sendFile,
+            leave, endRoom
     }
 
     /// The command without its arguments.
@@ -86,6 +94,8 @@ public enum LiveCallCommand: Hashable, Sendable {
         case .setHeard: .setHeard
         case .setOutputVolume: .setOutputVolume
         case .setLatencyProfile: .setLatencyProfile
+        case .setCodec: .setCodec
+        case .setDevice: .setDevice
         case .setVoiceProcessing: .setVoiceProcessing
         case .setMonitor: .setMonitor
         case .setPushToTalk: .setPushToTalk
@@ -133,6 +143,10 @@ public enum CommandRefusal: Error, Hashable, Sendable {
     case noPINRequest
     /// The room has no sound.
     case noSound
+    /// This machine, or everybody else in the call, cannot use the codec.
+    case codecUnavailable(Codec)
+    /// No device has the name, or several have it.
+    case deviceUnavailable(AudioDeviceError)
     /// The call was made without voice processing, or voice processing has failed.
     case noVoiceProcessing
     /// The microphone is a device of its own, without a common cycle with the loudspeaker: the local voice cannot be monitored.
@@ -174,7 +188,8 @@ extension LiveCallSnapshot {
         case .leave, .setMuted, .rename, .setAdmission, .allowRecording: return nil
         case .providePIN: return pinRequest == nil ? .noPINRequest : nil
         case .setMonitor where device?.hasSeparateInput == true: return .noMonitor
-        case .setOutputVolume, .setLatencyProfile, .setMonitor, .setPushToTalk: return sound == .none ? .noSound : nil
+        case .setOutputVolume, .setLatencyProfile, .setMonitor, .setPushToTalk, .setCodec, .setDevice:
+            return sound == .none ? .noSound : nil
         case .setVoiceProcessing:
             guard sound != .none else { return .noSound }
             if case .failed? = voiceProcessing { return .noVoiceProcessing }
@@ -199,7 +214,7 @@ extension LiveCallSnapshot {
             return participants.isEmpty ? .noParticipant : nil
         case .say, .sendFile: return participants.contains(where: \.isNative) ? nil : .noReceiver
         case .host, .join, .leave, .setMuted, .rename, .setAdmission, .providePIN, .setOutputVolume, .setLatencyProfile,
-            .setVoiceProcessing, .setMonitor, .setPushToTalk, .allowRecording:
+            .setCodec, .setDevice, .setVoiceProcessing, .setMonitor, .setPushToTalk, .allowRecording:
             return nil
         }
     }

@@ -97,11 +97,14 @@ public struct LiveCallEvent: Sendable {
         case muted(Bool)
         /// Media with a participant began.
         case callBegan(Participant, CallConfiguration)
+        /// The codec or the packet length of the media with a participant has changed.
+        case formatChanged(Participant, CallConfiguration)
         /// The transport to a participant failed.
         case transportFailed(Participant, TransportError)
         /// Signalling works, but a participant's media transport did not open within two seconds. The port is the participant's.
         case mediaMissing(Participant, port: UInt16)
-        /// Media with a participant could not be negotiated.
+        /// Media with a participant could not be negotiated. If the error is ``CommandRefusal/codecUnavailable(_:)``, the participant
+        /// cannot use the preferred codec and keeps another one.
         case negotiationFailed(Participant, any Error)
         /// The link to a participant carries less than was negotiated. The state is nil if the link carries everything again.
         case linkRate(Participant, RateState?)

@@ -76,6 +76,10 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     public internal(set) var sound: Sound
     /// The latency profile, which trades delay against gaps; nil without sound.
     public internal(set) var latencyProfile: LatencyProfile?
+    /// The codec that is offered and chosen first; nil for Opus. ``Participant/format`` has the codec in use.
+    package internal(set) var preferredCodec: Codec?
+    /// The preferred milliseconds of an Opus packet; nil for the remote participant's preference.
+    package internal(set) var packetMilliseconds: Double?
     /// The gain of the whole playback, a factor from 0 to 8.
     public internal(set) var outputVolume: Float = 1
     /// The sound device; nil before it started.

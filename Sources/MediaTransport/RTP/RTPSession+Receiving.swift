@@ -23,12 +23,7 @@ extension RTPSession {
             return .ignored(.malformed(error))
         }
         if packet.payloadType == repair.repeated { return receiveAgain(packet, datagram) }
-        guard
-            packet.payloadType == payloadType || packet.payloadType == repair.redundant
-                || packet.payloadType == repair.reserve
-        else {
-            return .ignored(.payloadType(packet.payloadType))
-        }
+        guard accepts(packet.payloadType) else { return .ignored(.payloadType(packet.payloadType)) }
         if let peer, peer != packet.ssrc, packet.ssrc != ssrc, isSilent(at: at) { forgetPeer() }
         if let reason = refusal(of: packet.ssrc) { return .ignored(reason) }
         peer = packet.ssrc
@@ -71,8 +66,8 @@ extension RTPSession {
         return .media(
             ReceivedMedia(
                 sequenceNumber: sequenceNumber, position: position, marker: packet.marker, payload: packet.payload,
-                startsSource: false, isRedundant: packet.payloadType == repair.redundant,
-                isFallbackCodec: packet.payloadType == repair.reserve))
+                startsSource: false, isRedundant: isRedundant(packet.payloadType),
+                isFallbackCodec: packet.payloadType == repair.reserve, payloadType: packet.payloadType))
     }
 
     private mutating func start(_ packet: RTPPacket, at: HostTime) -> Received {
@@ -84,8 +79,8 @@ extension RTPSession {
         return .media(
             ReceivedMedia(
                 sequenceNumber: Int(packet.sequenceNumber), position: 0, marker: packet.marker,
-                payload: packet.payload, startsSource: true, isRedundant: packet.payloadType == repair.redundant,
-                isFallbackCodec: packet.payloadType == repair.reserve))
+                payload: packet.payload, startsSource: true, isRedundant: isRedundant(packet.payloadType),
+                isFallbackCodec: packet.payloadType == repair.reserve, payloadType: packet.payloadType))
     }
 
     /// Returns true if nothing was received from the peer for 1.5 s: another source may be the peer's restarted program.

@@ -44,6 +44,8 @@ public struct RTPSession: Sendable {
 
     /// The negotiated repair of lost packets.
     package var repair = RTPRepair()
+    /// Further payload types that are received: those before ``change(payloadType:repair:shift:)``, and those of a pending offer.
+    package var otherTypes = OtherPayloadTypes()
     /// The depth of the local jitter buffer, which the next report tells the peer; nil if there is no buffer.
     package var hold: PlayoutHold?
     /// The depth of the peer's jitter buffer by the peer's last report on it; nil before the first.
@@ -159,6 +161,7 @@ public struct RTPSession: Sendable {
         peer = nil
         lastReport = nil
         repair = RTPRepair()
+        otherTypes = OtherPayloadTypes()
         (hold, remoteHold, lossPattern, requestedNumbers) = (nil, nil, nil, RequestedNumbers())
         rateRequest = nil
         counted = nil

@@ -33,6 +33,8 @@ public struct ReceivedMedia: Hashable, Sendable {
     package var isRedundant = false
     /// True if the payload is Opus instead of the stream's codec, of the type ``RTPRepair/reserve``.
     package var isFallbackCodec = false
+    /// The payload type of the packet; 0 for a retransmission.
+    package var payloadType: UInt8 = 0
 }
 
 /// The reason that a datagram was dropped.

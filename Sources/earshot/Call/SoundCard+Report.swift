@@ -28,7 +28,7 @@ extension AudioSession {
                 if let index = list.lastIndex(where: { $0.why == why.text && $0.seconds == nil }) {
                     list[index].seconds = seconds
                 }
-            case .routeChanged, .paused, .headsetMicrophoneUnavailable: break
+            case .routeChanged, .paused, .headsetMicrophoneUnavailable, .deviceUnavailable: break
             }
         }
         return list

@@ -110,6 +110,8 @@ final class SoundCard: LiveCallDevice {
     var interruption: (kind: Interruption, since: HostTime)? { calls.interruption }
     var hardwareBlockFrameCount: Int { calls.hardwareBlockFrameCount }
 
+    func use(input: String?, output: String?) throws(AudioDeviceError) { try calls.use(input: input, output: output) }
+
     func update() { calls.update() }
 
     /// Creates or overwrites the file for the loudspeaker's sound, and starts the threads that read and write the sound files.

@@ -10,7 +10,8 @@ struct CallCommand: ExampledCommand {
             """,
         subcommands: [
             ShowCall.self, WatchCall.self, MuteCall.self, UnmuteCall.self, SetCallVolume.self,
-            HearInCall.self, SilenceInCall.self, SetCallDial.self, SetCallVoiceProcessing.self,
+            HearInCall.self, SilenceInCall.self, SetCallDial.self, SetCallCodec.self, SetCallDevice.self,
+            SetCallVoiceProcessing.self,
             SetCallMonitor.self, SetPushToTalk.self, RecordCall.self,
             StopRecordingCall.self, AllowRecordingInCall.self,
             AdmitGuest.self, DeclineGuest.self, SetCallAdmission.self, RemoveFromCall.self, RenameInCall.self,

@@ -31,6 +31,9 @@ extension EventSentences {
         let name = name(event.participant?.name)
         switch kind {
         case .callBegan: return "In a call with \(name): \(event.format?.summary ?? "")"
+        case .formatChanged: return "\(name): \(event.format?.summary ?? "")"
+        case .negotiationFailed where event.error?.code == "codec-unavailable":
+            return "\(name) keeps \(event.participant?.format?.summary ?? "another codec")\(reason(event))"
         case .mediaMissing: return "No sound arrives from \(name)."
         case .linkRate:
             return event.rate.map { "\(name): \($0.summary)" } ?? "The link to \(name) carries the full bit rate again."

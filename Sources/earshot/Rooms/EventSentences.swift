@@ -21,7 +21,8 @@ enum EventSentences {
         case .joinRequestWithdrawn: return withdrawal(event)
         case .guestRefused: return event.error?.text ?? ""
         case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .muted: return sound(name, event)
-        case .callBegan, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate: return media(name, event)
+        case .callBegan, .formatChanged, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
+            return media(name, event)
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
             .recordingConsent:
             return recording(name, event)

@@ -136,7 +136,7 @@ final class RoomPresenter {
         case .guestRefused(let name, let error):
             if let words = error.hostSentence(about: name) { Terminal.warn(words) }
         case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .muted: presentSound(event)
-        case .callBegan, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
+        case .callBegan, .formatChanged, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
             if hasSound { presentMedia(event) }
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
             .recordingConsent:
@@ -279,7 +279,7 @@ final class RoomPresenter {
 
     private func presentMedia(_ event: LiveCallEvent) {
         switch event.kind {
-        case .callBegan: if card != nil { say(event) }
+        case .callBegan, .formatChanged: if card != nil { say(event) }
         case .transportFailed(_, let error): warn(event, error)
         case .negotiationFailed(_, let error): warn(event, error)
         case .linkRate(_, let rate):

@@ -2,7 +2,9 @@
 
 import EarshotCall
 import EarshotLiveCall
+import EarshotMediaTransport
 import EarshotPlayout
+import Foundation
 
 /// The sentences about settings of a call: in the terminal that changes one, and in all others.
 enum SettingSentences {
@@ -17,6 +19,7 @@ enum SettingSentences {
         case .setOutputVolume(let volume): VolumeSentences.playback(volume)
         case .setLatencyProfile(let profile): dial(profile)
         case .setVoiceProcessing(let mode): voiceProcessing(mode)
+        case .setCodec(let codec, let frame): self.codec(codec, packetMilliseconds: frame)
         case .setMonitor(let mode): "Monitor: \(mode.rawValue)"
         case .setPushToTalk(let isOn): MonitorSentences.pushToTalk(isOn, hasKeys: false)
         case .setAdmission(let policy): RoomIntroduction.admissionRule(policy)
@@ -29,6 +32,11 @@ enum SettingSentences {
 
     static func dial(_ profile: LatencyProfile) -> String { "Dial: \(profile)" }
     static func voiceProcessing(_ mode: VoiceProcessingMode) -> String { "Voice processing: \(mode.rawValue)" }
+
+    static func codec(_ codec: Codec?, packetMilliseconds: Double?) -> String {
+        let length = packetMilliseconds.map { ", packets of \(String(format: "%g", $0)) ms" } ?? ""
+        return "Codec: \(codec?.rawValue ?? "auto")\(length)"
+    }
 
     static func recordingConsent(_ isAllowed: Bool) -> String {
         isAllowed ? "Others may record your voice." : "Others may not record your voice."
