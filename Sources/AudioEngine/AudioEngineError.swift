@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotAudioDSP
 import EarshotAudioDevices
 
 /// An error of an ``AudioEngine``. The associated values identify nodes by their ``AudioNode/name``.
@@ -27,6 +28,8 @@ public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible
     case formatMismatch(from: String, to: String, given: AudioFormat, wanted: AudioFormat)
     /// The unit has no parameter of this name; `near` has similar names.
     case noParameter(unit: String, name: String, near: [String])
+    /// The text of an effect has a value that the parameter cannot take; the parameter is nil for a text that is no setting.
+    case wrongSetting(unit: String, parameter: UnitParameter?, text: String)
     /// The unit has no preset of this name.
     case noPreset(unit: String, name: String, presets: [String])
     /// No unit matches the description; `near` has similar subtypes.
@@ -65,6 +68,9 @@ public enum AudioEngineError: Error, Hashable, Sendable, CustomStringConvertible
         case .formatMismatch(let from, let to, let given, let wanted):
             "the connection from \(from) to \(to) has the format \(Self.summary(given)), but \(to) needs \(Self.summary(wanted))"
         case .noParameter(let unit, let name, _): "\(unit) has no parameter '\(name)'"
+        case .wrongSetting(_, let parameter?, let text):
+            "\(parameter.identifier) must be \(parameter.allowedValues), not '\(text)'"
+        case .wrongSetting(_, nil, let text): "'\(text)' is not parameter=value"
         case .noPreset(let unit, _, let presets) where presets.isEmpty: "\(unit) has no presets"
         case .noPreset(let unit, let name, _): "\(unit) has no preset '\(name)'"
         case .noUnit(let name, _): "there is no unit '\(name)'"

@@ -5,7 +5,8 @@ import EarshotAudioDSP
 import EarshotAudioDevices
 import Synchronization
 
-/// The call's render callbacks. Captured frames pass the voice path and ``captureInsert`` into the ring, as silence while muted.
+/// The call's render callbacks. Captured frames pass voice processing, ``effects`` and ``captureInsert`` into the ring, as
+/// silence while muted.
 /// The remote voices come from the mixer and pass ``playbackInsert``. The local voice's level is measured before any processing.
 ///
 /// A device with both directions calls ``callback``. Two devices call ``captureCallback`` and ``playbackCallback``, on two
@@ -22,7 +23,9 @@ package final class CallProcessor: Sendable {
     let rawTap: CaptureTap
     /// The mixer of the remote voices.
     package let mixer: PeerMixer
-    /// The place of the program's own processing of the captured voice, after the voice path.
+    /// The place of the local voice's effects, after voice processing.
+    package let effects: InsertPoint
+    /// The place of the program's own processing of the captured voice, after the effects.
     package let captureInsert: InsertPoint
     /// The place of the program's own processing of the mix of all remote voices.
     package let playbackInsert: InsertPoint
@@ -56,6 +59,7 @@ package final class CallProcessor: Sendable {
         dryTap = CaptureTap(channelCount: channelCount, deviceRate: deviceRate)
         rawTap = CaptureTap(channelCount: channelCount, deviceRate: deviceRate)
         mixer = PeerMixer(channelCount: channelCount, deviceRate: deviceRate)
+        effects = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         captureInsert = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         playbackInsert = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         let input = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
@@ -73,7 +77,7 @@ package final class CallProcessor: Sendable {
                 capture: CaptureSide(
                     ring: captured.writer, wakeup: wakeup.handle, levels: spoken.writer, block: input.channels,
                     capacity: input.frameCapacity, isMuted: isMuted,
-                    processing: voice?.processingPort, effects: voice?.renderedEffects, insert: captureInsert.renderer,
+                    processing: voice?.processingPort, effects: effects.renderer, insert: captureInsert.renderer,
                     dryTap: dryTap.makeWriter(), rawTap: rawTap.makeWriter(),
                     sampleRate: deviceRate),
                 playback: PlaybackSide(
@@ -119,13 +123,13 @@ package final class CallProcessor: Sendable {
     /// Sets whether callbacks may be called. While they may not, changes of voices and inserts take effect without a fade.
     func setRunning(_ isRunning: Bool) {
         mixer.setPulled(isRunning)
-        for point in [captureInsert, playbackInsert] { point.setRendered(isRunning) }
+        for point in [effects, captureInsert, playbackInsert] { point.setRendered(isRunning) }
     }
 
     /// Frees the voices and inserts that the callbacks no longer use.
     func collect() {
         mixer.collect()
-        for point in [captureInsert, playbackInsert] { point.collect() }
+        for point in [effects, captureInsert, playbackInsert] { point.collect() }
     }
 
     /// The levels of the last captured block and of the last played block. For one thread at a time.

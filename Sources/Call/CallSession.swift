@@ -135,7 +135,7 @@ public final class CallSession: MediaNegotiator {
     /// The seconds by which voice processing, effects and insert delay the local voice now.
     package var voiceLatency: Double {
         let processing = voice?.processing == .on ? voice?.processingLatency ?? 0 : 0
-        return processing + (voice?.effects?.latency ?? 0) + (captureInsert?.latency ?? 0)
+        return processing + (effects?.latency ?? 0) + (captureInsert?.latency ?? 0)
     }
 
     /// The local levels: of the microphone, muted or not, and of the played sound.
@@ -146,13 +146,21 @@ public final class CallSession: MediaNegotiator {
 
     /// The program's own processing of the local voice; nil for none.
     ///
-    /// The insert follows voice processing and ``CallVoice/effects``, and precedes ``isMuted``. An exchange during the call is a
-    /// crossfade of 5 ms that begins after the new insert's ``CallInsert/latency``; of several exchanges within a fade the last
-    /// one wins. The call retains an insert until its fade has ended. It releases the insert afterwards when this property is
-    /// read or set, when ``levels`` is read, at ``followDevice()`` or at ``stop()``. Any thread except a render thread.
+    /// The insert follows voice processing and effects, and precedes ``isMuted``. In an exchange during the call, the input of
+    /// the new insert fades in over 10 ms, and after that and its ``CallInsert/latency`` comes a crossfade of 10 ms. Of several
+    /// exchanges within a fade the last one wins. The call retains an insert until its fade has ended. It releases the insert
+    /// afterwards when this property is read or set, when ``levels`` is read, at ``followDevice()`` or at ``stop()``. Any thread
+    /// except a render thread.
     public var captureInsert: CallInsert? {
         get { insert(at: processor.captureInsert) }
         set { processor.captureInsert.set(newValue) }
+    }
+
+    /// The effects of the local voice; nil for none. They follow voice processing and precede ``captureInsert``, and are
+    /// exchanged and released like it. Any thread except a render thread.
+    package var effects: CallInsert? {
+        get { insert(at: processor.effects) }
+        set { processor.effects.set(newValue) }
     }
 
     /// The error that stopped sending; nil if there is none.

@@ -30,7 +30,7 @@ extension LiveCall {
             configuration.voiceProcessing == .off
             ? nil
             : CallVoice(
-                canProcess: true, sampleRate: device.device.sampleRate, channelCount: preferences.channelCount,
+                canProcess: true, sampleRate: device.device.sampleRate,
                 blockFrameCount: device.device.blockFrameCount)
         let media = CallSession(preferences, device: device.device, cname: name, voice: voice)
         var room = room

@@ -31,6 +31,15 @@ extension LiveCall {
         case .setLatencyProfile(let profile): media?.setLatencyProfile(profile)
         case .setVoiceProcessing(let isOn): media?.voice?.setProcessing(isOn)
         case .setMonitor(let isOn): media?.setMonitored(isOn)
+        case .setEffects(let effects):
+            media?.setEffects(effects?.insert)
+            // The previous effects are released outside the lock.
+            _ = self.effects.withLock { present in
+                defer { present = effects }
+                return present
+            }
+        case .setEffectParameter(let parameter, let effect, let value):
+            effects.withLock { $0?.setParameter(parameter, ofEffect: effect, to: value) }
         case .startRecording(let folder): startRecording(folder: folder)
         case .stopRecording: stopRecording()
         }
@@ -40,8 +49,7 @@ extension LiveCall {
         guard let media, let device else { return }
         do { try device.prepare() } catch { return handle(.soundFailed(.notPrepared)) }
         do throws(AudioDeviceError) { try media.start() } catch { return handle(.soundFailed(.device(error))) }
-        let effects = media.voice?.effects.map { CallEffectsDescription(names: $0.names, latency: $0.latency) }
-        handle(.soundStarted(device.description, effects))
+        handle(.soundStarted(device.description))
     }
 
     private func observe() {

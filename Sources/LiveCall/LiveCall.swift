@@ -33,6 +33,8 @@ public final class LiveCall: Sendable {
     private let roomActions: AsyncStream<LiveCallCore.RoomAction>.Continuation
     let soundEnd: AsyncStream<Never>.Continuation
     let recorder = LockedValue<CallRecorder?>(nil)
+    /// The present effects. Only the call's thread changes them.
+    let effects = LockedValue<PreparedEffects?>(nil)
     private let thread = LockedValue<ServiceThread?>(nil)
     private let tasks = LockedValue<[Task<Void, Never>]>([])
     private let closing = LockedValue<Task<Void, Never>?>(nil)
@@ -159,10 +161,11 @@ public final class LiveCall: Sendable {
         state.withLock { state in state.records.sorted { $0.key < $1.key }.map(\.value) }
     }
 
-    /// Executes a command, or refuses it without a change. Does not wait for the command's effects, but may wait for the disk when
-    /// a recording is to start.
+    /// Executes a command, or refuses it without a change. Does not wait until the command has taken effect, but may wait for
+    /// the disk when a recording is to start, and a second for the plug-ins of ``LiveCallCommand/setEffects(_:)``.
     public func perform(_ command: LiveCallCommand) throws(CommandRefusal) {
         try checkRecordingFolder(of: command)
+        let effects = try prepareEffects(for: command)
         try process { state, now throws(CommandRefusal) in
             if case .say = command, state.core.snapshot.availability(of: .say) == .available,
                 state.core.snapshot.participants.contains(where: { state.outboxes[$0.id]?.isFull() ?? false })
@@ -170,7 +173,7 @@ public final class LiveCall: Sendable {
                 throw .messagesWaiting
             }
             let previous = state.core
-            let actions = try state.core.perform(command, at: now)
+            let actions = try state.core.perform(command, effects: effects, at: now)
             do throws(CommandRefusal) {
                 try prepare(command, state.core.snapshot)
             } catch {

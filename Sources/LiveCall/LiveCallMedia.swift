@@ -13,6 +13,8 @@ package protocol LiveCallMedia: Sendable {
     var voice: CallVoice? { get }
     /// The number of channels of the local voice.
     var channelCount: Int { get }
+    /// The format of the local voice, for its effects.
+    var voiceFormat: AudioFormat { get }
     /// Levels of the microphone and of the playback.
     var levels: CallLevels { get }
     /// The latency profile, which trades delay against gaps in the heard sound.
@@ -37,6 +39,8 @@ package protocol LiveCallMedia: Sendable {
     func setCodec(_ codec: Codec?, opusFrameMilliseconds: Double?) throws(CodecError)
     /// Sets the gain of the whole playback.
     func setOutputVolume(_ volume: Float)
+    /// Replaces the effects of the local voice; nil for none.
+    func setEffects(_ effects: CallInsert?)
     /// Sets the playback gain of a remote peer, also of its later media.
     func setLastingGain(_ gain: Float, of peer: PeerID)
     /// Starts a recording, and ends an earlier one.
@@ -51,6 +55,9 @@ extension CallSession: LiveCallMedia {
     /// The number of channels of the local voice.
     package var channelCount: Int { preferences.channelCount }
 
+    /// The format of the local voice, for its effects.
+    package var voiceFormat: AudioFormat { AudioFormat(sampleRate: preferences.deviceRate, channelCount: channelCount) }
+
     /// Mutes the local voice, or unmutes it.
     package func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
 
@@ -62,4 +69,7 @@ extension CallSession: LiveCallMedia {
 
     /// Sets the gain of the whole playback.
     package func setOutputVolume(_ volume: Float) { outputVolume = volume }
+
+    /// Replaces the effects of the local voice; nil for none.
+    package func setEffects(_ effects: CallInsert?) { self.effects = effects }
 }

@@ -42,7 +42,7 @@ import Testing
             if blocks % 16 == 0 { usleep(50) }
         }
         point.set(nil)
-        for _ in 0..<8 { render() }
+        for _ in 0..<20 { render() }
         point.collect()
         #expect(isRight && living.value == 0, "\(living.value) are left of \(blocks) blocks")
         // One is ordered and two are fading; each thread has one to set, and at most four to free.

@@ -12,12 +12,12 @@ import Testing
     enum Place: CaseIterable, Sendable { case capture, playback }
 
     private static let level = 0.1
-    /// A step of the tone plus one of a 5 ms fade to its opposite.
+    /// A step of the tone plus one of the steepest part of a fade to its opposite.
     private static let greatestStep = Float(level * (2 * Double.pi * 300 / 48_000 + 2 / 240.0)) * 1.05
 
     /// The first end sends a tone. The insert is at its microphone, or at the second's loudspeaker.
-    private func call(voice: CallVoice? = nil) throws -> VirtualCall {
-        let call = try VirtualCall(voice: voice)
+    private func call() throws -> VirtualCall {
+        let call = try VirtualCall()
         call.a.says = { frame in sine(frame, frequency: 300, rate: 48_000, amplitude: Self.level) }
         call.run(until: 1)
         return call
@@ -102,10 +102,8 @@ import Testing
 
     @Test func `the capture insert runs after the effects and before the mute`() throws {
         let (constant, _) = TestInsert.make(scale: 0, offset: 0.2)
-        let effects = CallEffects(names: ["constant"], latency: 0, callback: constant.callback, owner: constant)
-        let voice = CallVoice(
-            effects: effects, canProcess: false, sampleRate: 48_000, channelCount: 1, blockFrameCount: 128)
-        let call = try call(voice: voice)
+        let call = try call()
+        call.a.session.effects = constant
         call.a.session.captureInsert = TestInsert.make(scale: 2, offset: 0.1).insert
         call.run(until: 1.5)
         let isBoth = call.b.heard(1.2..<1.5).allSatisfy { abs($0 - 0.5) < 0.001 }

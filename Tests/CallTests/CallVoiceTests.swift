@@ -14,26 +14,19 @@ import Testing
 
 /// Tests the processing of the local voice in complete calls on virtual time.
 @Suite(.optimized) struct CallVoiceTests {
-    /// Effects for one end of a call, created for its card.
-    private func effects(
-        _ make: @escaping () throws -> [AudioUnitEffect]
-    ) -> CallSetup.VoiceMaker {
-        { configuration in
-            let format = AudioFormat(sampleRate: configuration.deviceRate, channelCount: configuration.channelCount)
-            let chain = try EffectChain(make(), format: format)
-            return CallVoice(
-                effects: CallEffects(
-                    names: chain.effects.map(\.unit.name), latency: chain.latency, callback: chain.callback,
-                    owner: chain),
-                canProcess: false, sampleRate: configuration.deviceRate,
-                channelCount: configuration.channelCount, blockFrameCount: configuration.deviceBlock)
-        }
+    /// Gives the host's voice effects, and returns their delay in seconds.
+    @discardableResult private func setEffects(_ effects: [AudioUnitEffect], of rig: CallSimulation) throws -> Double {
+        let configuration = rig.peers[0].configuration
+        let format = AudioFormat(sampleRate: configuration.deviceRate, channelCount: configuration.channelCount)
+        let chain = try EffectChain(effects, format: format)
+        let insert = CallInsert(latency: chain.latency, callback: chain.callback, owner: chain)
+        rig.peers[0].processor.effects.set(insert)
+        return chain.latency
     }
 
     private func processing(_ configuration: CallConfiguration) throws -> CallVoice? {
         CallVoice(
-            canProcess: true, sampleRate: configuration.deviceRate,
-            channelCount: configuration.channelCount, blockFrameCount: configuration.deviceBlock)
+            canProcess: true, sampleRate: configuration.deviceRate, blockFrameCount: configuration.deviceBlock)
     }
 
     private func read(_ path: String) throws -> [Float] {
@@ -64,22 +57,20 @@ import Testing
     func `a -6 dB effect is heard by the remote peer, while the meter shows the original level`(
         channels: Int
     ) throws {
-        var setup = CallSetup(channelCount: channels)
+        let setup = CallSetup(channelCount: channels)
         var plain = try CallSimulation(setup)
         try plain.run(until: 3)
-        setup.voices.0 = effects {
-            let gain = AudioUnitEffect(.gain)
-            gain["gain"]?.value = -6
-            return [gain]
-        }
         var rig = try CallSimulation(setup)
+        let gain = AudioUnitEffect(.gain)
+        gain["gain"]?.value = -6
+        let latency = try setEffects([gain], of: rig)
         try rig.run(until: 3)
         for c in 0..<channels {
             let before = level(plain.peers[1].heard(1..<3, channel: c).samples)
             let after = level(rig.peers[1].heard(1..<3, channel: c).samples)
             #expect(abs(after - before + 6) < 0.01, "\(after - before) dB")
         }
-        #expect(rig.peers[0].voice?.effects?.latency == 0)
+        #expect(latency == 0)
         let levels = rig.peers[0].processor.levels
         #expect(levels.spokenPeak == plain.peers[0].processor.levels.spokenPeak)
         // The guest's voice is sent unchanged.
@@ -94,12 +85,10 @@ import Testing
             }
         }
         setup.says = harmonics
-        setup.voices.0 = effects {
-            let changer = AudioUnitEffect(.voiceChanger)
-            changer["pitch"]?.value = 12
-            return [changer]
-        }
         var rig = try CallSimulation(setup)
+        let changer = AudioUnitEffect(.voiceChanger)
+        changer["pitch"]?.value = 12
+        try setEffects([changer], of: rig)
         try rig.run(until: 4)
         let heard = rig.peers[1].heard(2..<4).samples
         for even in [400.0, 800, 1200] {
@@ -111,26 +100,23 @@ import Testing
     }
 
     @Test func `effects increase the delay by their reported latency, also after a gap`() throws {
-        func delays(_ voice: @escaping CallSetup.VoiceMaker) throws -> (before: Double, after: Double, stated: Double) {
+        func delays(_ effects: [AudioUnitEffect]) throws -> (before: Double, after: Double, stated: Double) {
             var setup = CallSetup()
             setup.says = { frame, _ in speechLikeNoise(frame) }
             setup.longestSkip = 0.3
-            setup.voices.0 = voice
             var rig = try CallSimulation(setup)
+            let stated = effects.isEmpty ? 0 : try setEffects(effects, of: rig)
             rig.events = [(4, { $0.peers[0].skipCycles(for: 0.3) })]
             try rig.run(until: 9)
             return (
                 try rig.mouthToEar(from: 0, 2..<3.5).milliseconds, try rig.mouthToEar(from: 0, 6..<8).milliseconds,
-                (rig.peers[0].voice?.effects?.latency ?? 0) * 1e3
+                stated * 1e3
             )
         }
-        let plain = try delays { _ in nil }
-        let changed = try delays(
-            effects {
-                let limiter = AudioUnitEffect(.limiter)
-                limiter["ceiling"]?.value = 0
-                return [AudioUnitEffect(.gain), limiter]
-            })
+        let plain = try delays([])
+        let limiter = AudioUnitEffect(.limiter)
+        limiter["ceiling"]?.value = 0
+        let changed = try delays([AudioUnitEffect(.gain), limiter])
         #expect(changed.stated > 0.5)
         #expect(abs(changed.before - plain.before - changed.stated) < 0.02, "\(changed), \(plain)")
         #expect(abs(changed.after - plain.after - changed.stated) < 0.02, "\(changed), \(plain)")
@@ -237,7 +223,7 @@ import Testing
         setup.voices.0 = { configuration in
             CallVoice(
                 canProcess: true, options: .off, sampleRate: configuration.deviceRate,
-                channelCount: 1, blockFrameCount: configuration.deviceBlock)
+                blockFrameCount: configuration.deviceBlock)
         }
         var rig = try CallSimulation(setup)
         rig.peers[0].voice?.setProcessing(true)

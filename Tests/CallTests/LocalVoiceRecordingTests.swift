@@ -17,9 +17,9 @@ import Testing
         private let output = AudioBuffer(channelCount: 1, frameCapacity: 256)
 
         /// - Parameter says: the microphone's sample for a frame of its counter.
-        init(voice: CallVoice? = nil, says: @escaping (Int64) -> Float = { LocalVoiceRecordingTests.sample($0) }) {
+        init(says: @escaping (Int64) -> Float = { LocalVoiceRecordingTests.sample($0) }) {
             self.says = says
-            processor = CallProcessor(channelCount: 1, deviceRate: 48_000, wakeup: Wakeup(), voice: voice)
+            processor = CallProcessor(channelCount: 1, deviceRate: 48_000, wakeup: Wakeup())
             recording = CallRecording(of: processor, sampleRate: 48_000, channelCount: 1)
         }
 
@@ -102,10 +102,8 @@ import Testing
 
     @Test func `the dry and the raw voice are the microphone's to the bit, whatever effects and inserts send`() throws {
         let quarter = TestInsert.make(scale: 0.25).insert
-        let effects = CallEffects(names: ["quarter"], latency: 0, callback: quarter.callback, owner: quarter)
-        let voice = CallVoice(
-            effects: effects, canProcess: false, sampleRate: 48_000, channelCount: 1, blockFrameCount: 64)
-        let rig = Rig(voice: voice)
+        let rig = Rig()
+        rig.processor.effects.set(quarter)
         rig.processor.captureInsert.set(TestInsert.make(offset: 0.5).insert)
         rig.recording.begin(includesRawVoice: true)
         for number in 0..<100 { rig.run(at: Int64(64 * number)) }
@@ -113,10 +111,10 @@ import Testing
         let isDry = Self.samples(rig.blocks(.dry)) == expected
         let isRaw = Self.samples(rig.blocks(.raw)) == expected
         #expect(isDry && isRaw)
-        // The insert was faded in during the first blocks.
+        // Effects and insert were faded in during the first blocks.
         let sent = rig.sent()
         try #require(sent.count == 6_400)
-        let isSent = (640..<6_400).allSatisfy { abs(sent[$0] - 0.25 * expected[$0] - 0.5) < 1e-6 }
+        let isSent = (1_024..<6_400).allSatisfy { abs(sent[$0] - 0.25 * expected[$0] - 0.5) < 1e-6 }
         #expect(isSent)
     }
 

@@ -44,13 +44,13 @@ final class VirtualCall {
         )
         fileprivate var sentCount = 0
 
-        fileprivate init(_ number: Int, voice: CallVoice?, _ change: (inout CallPreferences) -> Void) throws {
+        fileprivate init(_ number: Int, _ change: (inout CallPreferences) -> Void) throws {
             id = PeerID(number)
             var preferences = CallPreferences(
                 codec: .pcm, deviceRate: VirtualCall.rate, deviceBlock: VirtualCall.block)
             (preferences.allowsRepair, preferences.changesRate) = (false, false)
             change(&preferences)
-            session = CallSession(preferences, device: card, cname: "end \(number)", voice: voice)
+            session = CallSession(preferences, device: card, cname: "end \(number)")
             guard let client = session.client else { throw NoClient() }
             self.client = client
         }
@@ -72,8 +72,8 @@ final class VirtualCall {
     var a: End { ends[0] }
     var b: End { ends[1] }
 
-    init(voice: CallVoice? = nil, _ change: (inout CallPreferences) -> Void = { _ in }) throws {
-        ends = try (0..<2).map { try End($0, voice: $0 == 0 ? voice : nil, change) }
+    init(_ change: (inout CallPreferences) -> Void = { _ in }) throws {
+        ends = try (0..<2).map { try End($0, change) }
         for end in ends { try end.session.start() }
         try describe()
         for (one, other) in [(a, b), (b, a)] { one.client.setOpen(true, to: other.id) }

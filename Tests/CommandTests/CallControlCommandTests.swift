@@ -157,6 +157,35 @@ import Testing
         #expect(host.wait() == .exit(0), "\(host.errors)")
     }
 
+    @Test func `effects are set, changed and removed from another terminal, and by a key`() throws {
+        let user = try User()
+        let terminal = try PseudoTerminal()
+        let (host, _) = try user.host(["--effect", "gain,gain=-6"], terminal: terminal)
+        #expect(try user.call("effects").output == "Effects: gain,gain=-6, delay 0.0 ms\n")
+        #expect(try user.call("effects", "gain", "gain", "-9").errors == "Effects: gain,gain=-9, delay 0.0 ms\n")
+        let set = try user.call("effects", "set", "reverb:large-hall,mix=20", "limiter")
+        #expect(set.errors.hasPrefix("Effects: reverb,") && set.errors.contains(" limiter, delay 1."), "\(set.errors)")
+        #expect(try user.call("effects", "reverb", "mix", "40%").errors.contains("mix=40"))
+        #expect(try user.call("effects", "1").output.contains("0 to 100 %"))
+        let effects = try user.status()["effects"] as? [String: Any]
+        #expect(effects?["names"] as? [String] == ["Reverb", "Limiter"])
+        for (arguments, text) in [
+            (["set", "revreb"], "'revreb'"), (["reverb", "mixx", "1"], "'mixx'"),
+            (["reverb", "mix", "101"], "0 to 100 %"),
+            (["gate", "range", "-9"], "'gate'"),
+        ] {
+            let wrong = try user.start(["call", "effects"] + arguments)
+            #expect(wrong.wait() == .exit(64) && theFailure(wrong).contains(text), "\(wrong.errors)")
+        }
+        terminal.type("f")
+        #expect(eventually { (try? user.call("effects"))?.output == "Effects: none\n" }, "\(host.errors)")
+        terminal.type("f")
+        #expect(eventually { (try? user.call("effects"))?.output.contains("mix=40") == true }, "\(host.errors)")
+        #expect(try user.call("effects", "none").errors == "Effects: none\n")
+        #expect(try user.call("leave").errors == "Left the call.\n")
+        #expect(host.wait() == .exit(0), "\(host.errors)")
+    }
+
     @Test(arguments: [["call"], ["call", "mute"], ["call", "watch", "--json"], ["call", "--pid", "1"]])
     func `without a call there is an error that names the command to start one`(arguments: [String]) throws {
         let user = try User()

@@ -59,6 +59,8 @@ import Testing
         case .setLatencyProfile: ["dial 0.3"]
         case .setCodec: ["codec opus --frame 5", "codec pcm", "codec auto"]
         case .setDevice: ["device", "device --microphone Mic --speaker Out"]
+        case .setEffects: ["effects set reverb:large-hall,mix=20 limiter", "effects none"]
+        case .setEffectParameter: ["effects reverb mix 40", "effects 2 gain -6"]
         case .setVoiceProcessing: ["voice-processing auto", "voice-processing on", "voice-processing off"]
         case .setMonitor: ["monitor auto", "monitor on", "monitor off"]
         case .setPushToTalk: ["talk on", "talk off"]
@@ -145,6 +147,10 @@ import Testing
         #expect(try Self.typed("volume 1 50%", snapshot) == .setVolume(0.5, of: bob))
         #expect(try Self.typed("volume bob 0%", snapshot) == .setVolume(0, of: bob))
         #expect(try Self.typed("volume B 0dB", snapshot) == .setVolume(1, of: bob))
+        #expect(try Self.typed("effects 2 gain -6", snapshot) == .setEffectParameter("gain", of: "2", to: "-6"))
+        #expect(
+            try Self.typed("effects set gain,gain=-6 limiter", snapshot) == .setEffects(["gain,gain=-6", "limiter"]))
+        #expect(try Self.typed("effects none", snapshot) == .setEffects([]))
         #expect(try Self.typed("volume all 800%", snapshot) == .setOutputVolume(8))
         guard case .setVolume(let quiet, _) = try Self.typed("volume Bob -6dB", snapshot),
             case .setVolume(let same, _) = try Self.typed("volume Bob \u{2212}6dB --pid 5", snapshot)

@@ -164,11 +164,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--effect", "revreb"], "did you mean 'reverb'"), (["--effect", "xyzzy"], "there are"),
+        (["--effect", "revreb"], "Did you mean 'reverb'"), (["--effect", "xyzzy"], "earshot effects"),
         (["--effect", "reverb:larg-hall"], "large-hall"), (["--effect", "reverb,mix=150"], "mix must be 0 to 100 %"),
         (["--effect", "reverb,mixx=15"], "'mix'"), (["--effect", "reverb,mix"], "parameter=value"),
         (["--effect", "reverb,mix=nan"], "0 to 100"), (["--effect", "voiceChanger,robot=2"], "on or off"),
-        (["--effect", "lv2:urn:nobody"], "LV2"), (["--effect", ""], "no effect"), (["--record", "a.xyz"], "flac"),
+        (["--effect", "lv2:urn:nobody"], "'lv2:urn:nobody'"), (["--effect", ""], "no unit ''"),
+        (["--record", "a.xyz"], "flac"),
         (["--volume", "19"], "-60 to 18"), (["--volume", "nan"], "-60 to 18"), (["--duration", "0"], "--duration"),
         (["--channels", "3"], "--channels"),
     ]) func `invalid options are usage errors that name valid values`(options: [String], words: String) throws {

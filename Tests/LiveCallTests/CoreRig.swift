@@ -67,8 +67,10 @@ struct CoreRig {
     mutating func handle(_ event: LiveCallCore.Event) -> [LiveCallCore.Action] { note(core.handle(event, at: now)) }
 
     @discardableResult
-    mutating func perform(_ command: LiveCallCommand) throws(CommandRefusal) -> [LiveCallCore.Action] {
-        note(try core.perform(command, at: now))
+    mutating func perform(
+        _ command: LiveCallCommand, effects: PreparedEffects? = nil
+    ) throws(CommandRefusal) -> [LiveCallCore.Action] {
+        note(try core.perform(command, effects: effects, at: now))
     }
 
     /// Returns the reason for refusing a command; nil if it was executed.
@@ -128,7 +130,7 @@ struct CoreRig {
     }
 
     /// Reports that the device runs, if the core requested it.
-    mutating func startSound() { handle(.soundStarted(.test, nil)) }
+    mutating func startSound() { handle(.soundStarted(.test)) }
 
     mutating func ask(_ number: UInt64) {
         let question = AskingGuest(
@@ -200,6 +202,9 @@ extension [LiveCallCore.Action] {
             case .setLatencyProfile(let profile): "latency profile \(profile)"
             case .setVoiceProcessing(let isOn): "voice processing \(isOn ? "on" : "off")"
             case .setMonitor(let isOn): "monitor \(isOn ? "on" : "off")"
+            case .setEffects(let effects): "effects \(effects?.description.texts.joined(separator: " ") ?? "none")"
+            case .setEffectParameter(let parameter, let effect, let value):
+                "parameter \(parameter) of effect \(effect): \(value)"
             case .startRecording(let folder): "record to \(folder ?? "music")"
             case .stopRecording: "stop recording"
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotAudioDSP
 import EarshotAudioDevices
 import EarshotMediaTransport
 import EarshotNearby
@@ -70,6 +71,9 @@ enum DocumentExamples {
         case .setVoiceProcessing: return VoiceProcessingMode.allCases.map { .setVoiceProcessing($0) }
         case .setMonitor: return VoiceProcessingMode.allCases.map { .setMonitor($0) }
         case .setPushToTalk: return [.setPushToTalk(true), .setPushToTalk(false)]
+        case .setEffects: return [.setEffects([]), .setEffects(["reverb:large-hall,mix=20", "lv2:urn:x \"y\""])]
+        case .setEffectParameter:
+            return [.setEffectParameter("mix", of: "reverb", to: "20"), .setEffectParameter("", of: "", to: "")]
         case .startRecording: return [.startRecording(folder: nil), .startRecording(folder: "/tmp/a b")]
         case .stopRecording: return [.stopRecording]
         case .allowRecording: return [.allowRecording(true), .allowRecording(false)]
@@ -112,7 +116,7 @@ enum DocumentExamples {
         case .joinRequested: return [.joinRequested(request)]
         case .joinRequestWithdrawn: return [.joinRequestWithdrawn(request, .cancelled)]
         case .guestRefused: return [.guestRefused(name: "Eve", .wrongPIN(attemptsLeft: 1))]
-        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .muted: return sounds(name)
+        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .effects, .muted: return sounds(name)
         case .callBegan, .formatChanged, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
             return media(name)
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
@@ -122,6 +126,11 @@ enum DocumentExamples {
         case .ended: return endings.map { .ended($0) }
         }
     }
+
+    static let effects = {
+        let units = [UnitType.equalizer.description, UnitType.limiter.description]
+        return CallEffectsDescription(units: units, values: units.map(\.defaultValues), latency: 0.001)
+    }()
 
     private static func sounds(_ name: EventDocument.Name) -> [LiveCallEvent.Kind] {
         let choice = VoiceProcessingChoice(
@@ -133,8 +142,9 @@ enum DocumentExamples {
         case .soundStarted:
             return [
                 .soundStarted(.test, nil),
-                .soundStarted(.test, CallEffectsDescription(names: ["reverb", "limiter"], latency: 0.001)),
+                .soundStarted(.test, effects),
             ]
+        case .effects: return [.effects(effects), .effects(nil)]
         case .device:
             return [
                 .device(.routeChanged(change), .test), .device(.interruptionBegan(.serverGone), .test),

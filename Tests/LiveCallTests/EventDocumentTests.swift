@@ -76,7 +76,10 @@ import Testing
             .notInRoom, .alreadyInRoom, .ended, .notHost, .noJoinRequest, .noParticipant, .noPINRequest, .noSound,
             .noVoiceProcessing, .noMonitor, .alreadyRecording, .notRecording, .noReceiver, .emptyMessage,
             .messageTooLong(limit: 9), .messagesWaiting, .folderNotWritable(path: "/proc/takes", code: 13),
-            .codecUnavailable(.pcm), .deviceUnavailable(.noSystem),
+            .codecUnavailable(.pcm), .deviceUnavailable(.noSystem), .effect(.noUnit("x", near: [])),
+            .effect(.noParameter(unit: "x", name: "y", near: ["z"])),
+            .effect(.noPreset(unit: "x", name: "y", presets: [])),
+            .effect(.wrongSetting(unit: "x", parameter: nil, text: "y")), .effect(.unitFailed(node: "x", reason: "y")),
         ]
         for refusal in refusals { #expect(page.contains("`\(ErrorDocument(refusal).code)`"), "\(refusal)") }
         #expect(Set(refusals.map { ErrorDocument($0).code }).count == refusals.count)

@@ -19,8 +19,10 @@ import Testing
             .blockRequest(ask), .remove(id), .block(id), .setAdmission(.all), .setMuted(true),
             .rename(CoreRig.name(4)), .setVolume(1, of: id), .setHeard(false, of: id), .setOutputVolume(1),
             .setLatencyProfile(.sing), .setCodec(.pcm), .setDevice(input: nil, output: nil),
-            .setVoiceProcessing(.off), .setMonitor(.on), .setPushToTalk(true),
-            .startRecording(folder: nil), .stopRecording, .allowRecording(true), .say("hi"), .sendFile(path: "/x"),
+            .setVoiceProcessing(.off),
+            .setEffects([]), .setMonitor(.on), .setPushToTalk(true),
+            .setEffectParameter("mix", of: "reverb", to: "20"), .startRecording(folder: nil),
+            .stopRecording, .allowRecording(true), .say("hi"), .sendFile(path: "/x"),
             .leave, .endRoom,
         ]
         return Dictionary(uniqueKeysWithValues: all.map { ($0.kind, $0) })
@@ -51,7 +53,8 @@ import Testing
             CoreRig(),
             available: [
                 .host, .join, .leave, .setMuted, .rename, .setAdmission, .setOutputVolume, .setLatencyProfile,
-                .setCodec, .setDevice, .setVoiceProcessing, .setMonitor, .setPushToTalk, .allowRecording,
+                .setCodec, .setDevice, .setVoiceProcessing, .setMonitor, .setPushToTalk, .setEffects,
+                .setEffectParameter, .allowRecording,
             ],
             refusals)
     }
@@ -64,7 +67,7 @@ import Testing
             available: [
                 .leave, .setMuted, .rename, .setAdmission, .setVolume, .setHeard, .setOutputVolume,
                 .setLatencyProfile, .setCodec, .setDevice, .setVoiceProcessing, .setMonitor, .setPushToTalk,
-                .startRecording,
+                .setEffects, .setEffectParameter, .startRecording,
                 .allowRecording, .say,
                 .sendFile,
             ],
@@ -86,7 +89,8 @@ import Testing
                 .block: .noParticipant, .setVolume: .noSound, .setHeard: .noSound, .setOutputVolume: .noSound,
                 .setLatencyProfile: .noSound, .setCodec: .noSound, .setDevice: .noSound,
                 .setVoiceProcessing: .noSound, .setMonitor: .noSound,
-                .setPushToTalk: .noSound, .startRecording: .noSound,
+                .setPushToTalk: .noSound, .setEffects: .noSound,
+                .setEffectParameter: .noSound, .startRecording: .noSound,
                 .stopRecording: .notRecording, .say: .noReceiver, .sendFile: .noReceiver,
             ])
     }

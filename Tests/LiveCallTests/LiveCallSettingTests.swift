@@ -45,6 +45,8 @@ import Testing
         case .setPushToTalk: (.setPushToTalk(true), .events([.settingChanged, .muted]))
         case .setCodec: (.setCodec(.pcm, frameMilliseconds: 5), .events([.settingChanged]))
         case .setDevice: (.setDevice(input: nil, output: nil), .none)
+        case .setEffects: (.setEffects([]), .events([.effects]))
+        case .setEffectParameter: (.setEffectParameter("mix", of: "reverb", to: "99"), .events([.effects]))
         case .startRecording: (.startRecording(folder: nil), .later)
         case .stopRecording: (.stopRecording, .later)
         case .allowRecording: (.allowRecording(true), .events([.settingChanged]))
@@ -68,6 +70,10 @@ import Testing
         rig.change(to: [CoreRig.member(1), CoreRig.member(2)])
         rig.startSound()
         rig.ask(7)
+        if [.setEffects, .setEffectParameter].contains(kind) {
+            let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
+            try rig.perform(.setEffects(["reverb"]), effects: PreparedEffects(["reverb"], format: format))
+        }
         if kind == .stopRecording {
             try rig.perform(.startRecording(folder: nil))
             rig.handle(.recordingStarted(folder: "/x"))

@@ -74,6 +74,7 @@ final class TestRoom: LiveCallRoom {
 /// Media that record their requests and may fail to start.
 final class TestMedia: LiveCallMedia {
     private let notes = LockedValue<[String]>([])
+    private let insert = LockedValue<CallInsert?>(nil)
     private let error: AudioDeviceError?
 
     init(failing error: AudioDeviceError? = nil) { self.error = error }
@@ -83,6 +84,9 @@ final class TestMedia: LiveCallMedia {
 
     var voice: CallVoice? { nil }
     var channelCount: Int { 1 }
+    var voiceFormat: AudioFormat { AudioFormat(sampleRate: 48_000, channelCount: 1) }
+    /// The effects that were set last.
+    var effects: CallInsert? { insert.withLock { $0 } }
     var levels: CallLevels { CallLevels() }
     var failure: CodecError? { nil }
     var latencyProfile: LatencyProfile { .talk }
@@ -95,6 +99,10 @@ final class TestMedia: LiveCallMedia {
         note("codec \(codec?.rawValue ?? "auto")\(opusFrameMilliseconds.map { " \($0)" } ?? "")")
     }
     func setOutputVolume(_ volume: Float) { note("output volume \(volume)") }
+    func setEffects(_ effects: CallInsert?) {
+        note(effects == nil ? "no effects" : "effects")
+        insert.withLock { $0 = effects }
+    }
     func start() throws(AudioDeviceError) {
         note("start")
         if let error { throw error }

@@ -16,7 +16,7 @@ struct CaptureSide: ~Copyable {
     private let capacity: Int
     private let isMuted: UnsafeMutablePointer<Atomic<Bool>>
     let processing: VoiceProcessingPort?
-    private let effects: VoiceEffects?
+    private let effects: InsertPoint.Renderer
     private let insert: InsertPoint.Renderer
     private var fader: VoiceFader
     /// True unless the voice is muted in this cycle.
@@ -33,7 +33,7 @@ struct CaptureSide: ~Copyable {
     init(
         ring: AudioRing.Writer, wakeup: Wakeup.Handle, levels: LatestValue<SpokenLevels>.Writer, block: Channels,
         capacity: Int, isMuted: UnsafeMutablePointer<Atomic<Bool>>, processing: VoiceProcessingPort?,
-        effects: VoiceEffects?, insert: InsertPoint.Renderer, dryTap: consuming CaptureTap.Writer,
+        effects: InsertPoint.Renderer, insert: InsertPoint.Renderer, dryTap: consuming CaptureTap.Writer,
         rawTap: consuming CaptureTap.Writer,
         sampleRate: Double
     ) {
@@ -101,7 +101,7 @@ struct CaptureSide: ~Copyable {
         rawTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
         processing?.process(block, reference: cycle.output, frameCount: frames)
         dryTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
-        effects?.process(block, cycle, frameCount: frames)
+        effects.process(block, cycle, frameCount: frames)
         insert.process(block, cycle, frameCount: frames)
     }
 

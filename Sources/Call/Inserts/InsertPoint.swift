@@ -12,7 +12,7 @@ package final class InsertPoint: Sendable {
     let renderer: Renderer
     private let order: Order
     private let released: MessageQueue<InsertNode.Handle>
-    private let buffers: (AudioBuffer, AudioBuffer)
+    private let buffers: [AudioBuffer]
     private let owned = LockedValue(Owned())
     private let sampleRate: Double
 
@@ -31,15 +31,14 @@ package final class InsertPoint: Sendable {
         // Each exchange empties the queue. Until the next exchange at most three nodes return: two of a fade, and one that
         // changes nothing.
         released = MessageQueue(capacity: 8)
-        buffers = (
-            AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount),
+        buffers = (0..<3).map { _ in
             AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
-        )
+        }
         renderer = Renderer(state: .allocate(capacity: 1))
         renderer.state.initialize(
             to: InsertState(
-                order: order.bits, released: released.writer, outputs: (buffers.0.channels, buffers.1.channels),
-                sampleRate: sampleRate))
+                order: order.bits, released: released.writer, outputs: (buffers[0].channels, buffers[1].channels),
+                fadingInput: buffers[2].channels, sampleRate: sampleRate))
     }
 
     deinit {

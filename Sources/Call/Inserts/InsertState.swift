@@ -4,10 +4,15 @@ import EarshotAudioBase
 import Synchronization
 
 /// The render side of an ``InsertPoint``.
+///
+/// An exchange has three parts: the input of the new insert fades in, because a reverb would repeat a sudden beginning; the
+/// insert's latency passes; the output fades from the old insert to the new one.
 struct InsertState: ~Copyable {
     private let order: UnsafeMutablePointer<Atomic<UInt>>
     private let released: MessageQueue<InsertNode.Handle>.Writer
     private let outputs: (Channels, Channels)
+    /// The memory of an input that fades in.
+    private let fadingInput: Channels
     private let fadeLength: Int
     /// The node of the insert that is heard, also while a fade leaves it; nil for none.
     private(set) var current: InsertNode.Handle?
@@ -16,16 +21,17 @@ struct InsertState: ~Copyable {
     /// The frames since ``next`` was received.
     private var progress = 0
 
-    /// The seconds of a fade, as in ``VoiceFader``.
-    private static let fadeTime = 0.005
+    /// The seconds of a fade.
+    private static let fadeTime = 0.01
 
     init(
         order: UnsafeMutablePointer<Atomic<UInt>>, released: MessageQueue<InsertNode.Handle>.Writer,
-        outputs: (Channels, Channels), sampleRate: Double
+        outputs: (Channels, Channels), fadingInput: Channels, sampleRate: Double
     ) {
         self.order = order
         self.released = released
         self.outputs = outputs
+        self.fadingInput = fadingInput
         fadeLength = max(1, Int(Self.fadeTime * sampleRate))
     }
 
@@ -44,15 +50,35 @@ struct InsertState: ~Copyable {
             render(callback, block, outputs.0, cycle, frameCount)
             from = outputs.0
         }
+        var past = progress
         if let callback = next.node.pointee.callback {
-            render(callback, block, outputs.1, cycle, frameCount)
+            render(callback, fadeIn(block, frameCount), outputs.1, cycle, frameCount)
             to = outputs.1
+            past = progress &- fadeLength &- next.node.pointee.latency
         }
-        // The old insert is heard until the latency of the new one has passed.
-        let past = progress &- next.node.pointee.latency
         for c in 0..<block.count { crossfade(block[c], from[c], to[c], frameCount, past: past) }
         progress &+= frameCount
-        if progress &- next.node.pointee.latency >= fadeLength { endFade() }
+        if past &+ frameCount >= fadeLength { endFade() }
+    }
+
+    /// Returns the input of the new insert for a block.
+    @_noLocks
+    private func fadeIn(_ block: Channels, _ frameCount: Int) -> Channels {
+        guard progress < fadeLength else { return block }
+        for c in 0..<block.count {
+            for i in 0..<frameCount { fadingInput[c][i] = block[c][i] * fadeShare(progress &+ i &+ 1) }
+        }
+        return fadingInput
+    }
+
+    /// Returns the share of a fade that is done after a number of its frames. It has no bend at either end, as the parameters of
+    /// AudioEngine's units.
+    @_noLocks
+    private func fadeShare(_ frame: Int) -> Float {
+        if frame <= 0 { return 0 }
+        if frame >= fadeLength { return 1 }
+        let linear = Float(frame) / Float(fadeLength)
+        return linear * linear * linear * (linear * (6 * linear - 15) + 10)
     }
 
     /// Applies the order without a fade, while no render thread calls.
@@ -104,11 +130,9 @@ struct InsertState: ~Copyable {
         _ block: UnsafeMutablePointer<Float>, _ from: UnsafePointer<Float>, _ to: UnsafePointer<Float>,
         _ frameCount: Int, past: Int
     ) {
-        let step = 1 / Float(fadeLength)
         var i = 0
         while i < frameCount {
-            let frame = past &+ i &+ 1
-            let share = frame <= 0 ? 0 : frame >= fadeLength ? 1 : Float(frame) * step
+            let share = fadeShare(past &+ i &+ 1)
             block[i] = from[i] * (1 - share) + to[i] * share
             i &+= 1
         }

@@ -88,7 +88,8 @@ package final class MediaPeer {
     }
     var past: Past {
         Past(
-            session: sender.session, counts: statistics, rate: rate.policy, requestsSent: rate.requestsSent, media: self)
+            session: sender.session, counts: statistics, rate: rate.policy, requestsSent: rate.requestsSent, media: self
+        )
     }
     var (repeatedBefore, answeredBefore) = (0, 0)
 

@@ -5,7 +5,7 @@ import EarshotAudioDevices
 import EarshotVoiceProcessing
 import Synchronization
 
-/// The processing of the local voice before it is sent: voice processing, then effects.
+/// The voice processing of the local voice before its effects.
 ///
 /// For one ``CallSession``. Members are for the control thread.
 public final class CallVoice: @unchecked Sendable {  // for the control thread; the render thread has handles only
@@ -19,8 +19,6 @@ public final class CallVoice: @unchecked Sendable {  // for the control thread; 
         case left(VoiceProcessingError)
     }
 
-    /// The effects after voice processing; nil for none.
-    package let effects: CallEffects?
     /// The maximum frames of a block for which voice processing was created.
     package let blockFrameCount: Int
     /// True if voice processing was to be prepared. If that failed, ``processing`` has the error.
@@ -28,26 +26,20 @@ public final class CallVoice: @unchecked Sendable {  // for the control thread; 
     let worker: VoiceProcessingWorker?
     /// Voice processing, for the render thread; nil for none.
     var processingPort: VoiceProcessingPort? { worker?.port }
-    /// The effects, for the render thread; nil for none.
-    let renderedEffects: VoiceEffects?
 
-    private let effectBuffer: AudioBuffer?
     private let creationError: VoiceProcessingError?
     private let priority = Mutex<Int?>(nil)
 
     /// - Parameters:
-    ///   - effects: the effects after voice processing.
     ///   - canProcess: true to prepare voice processing, which is off until ``setProcessing(_:)``. If it cannot be
     ///     created, ``processing`` has the error and the voice is sent unprocessed.
     ///   - options: the parts of voice processing.
     ///   - sampleRate: the device's rate in hertz.
-    ///   - channelCount: the channels of the call.
     ///   - blockFrameCount: the maximum frames of a device's block, 1 to 4096.
     package init(
-        effects: CallEffects? = nil, canProcess: Bool, options: VoiceProcessingOptions = VoiceProcessingOptions(),
-        sampleRate: Double, channelCount: Int, blockFrameCount: Int
+        canProcess: Bool, options: VoiceProcessingOptions = VoiceProcessingOptions(),
+        sampleRate: Double, blockFrameCount: Int
     ) {
-        self.effects = effects
         self.canProcess = canProcess
         self.blockFrameCount = blockFrameCount
         var problem: VoiceProcessingError?
@@ -61,13 +53,6 @@ public final class CallVoice: @unchecked Sendable {  // for the control thread; 
         }
         creationError = problem
         self.worker = worker
-        if let effects {
-            let buffer = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
-            effectBuffer = buffer
-            renderedEffects = VoiceEffects(callback: effects.callback, output: buffer.channels)
-        } else {
-            (effectBuffer, renderedEffects) = (nil, nil)
-        }
     }
 
     deinit { worker?.stop() }

@@ -9,7 +9,7 @@ extension LiveCallCore {
     /// The maximum bytes of a message.
     static let messageLimit = 65_536
 
-    mutating func execute(_ command: LiveCallCommand) throws(CommandRefusal) {
+    mutating func execute(_ command: LiveCallCommand, _ effects: PreparedEffects?) throws(CommandRefusal) {
         if let refusal = snapshot.refusal(of: command.kind) { throw refusal }
         switch command {
         case .host(let opening):
@@ -58,6 +58,8 @@ extension LiveCallCore {
         case .setVoiceProcessing(let mode): changeSetting(\.voiceProcessingMode, to: mode, by: command)
         case .setMonitor(let mode): changeSetting(\.monitorMode, to: mode, by: command)
         case .setPushToTalk(let isOn): setPushToTalk(isOn)
+        case .setEffects: setEffects(effects)
+        case .setEffectParameter(let name, let effect, let value): try setParameter(name, of: effect, to: value)
         case .startRecording(let folder): try startRecording(folder)
         case .stopRecording: try stopRecording()
         case .allowRecording(let isAllowed): allowRecording(isAllowed)

@@ -18,7 +18,7 @@ extension LiveCallCore {
         case joinCodes([JoinCode])
         /// The volumes that are remembered from earlier calls.
         case volumes(PeerVolumes)
-        case soundStarted(CallDevice, CallEffectsDescription?)
+        case soundStarted(CallDevice)
         case soundFailed(LiveCallEnding)
         case device(AudioSessionEvent, CallDevice)
         /// A regular observation of media and device.
@@ -131,6 +131,10 @@ extension LiveCallCore {
         case setLatencyProfile(LatencyProfile)
         case setVoiceProcessing(Bool)
         case setMonitor(Bool)
+        /// Replaces the effects of the local voice; nil for none.
+        case setEffects(PreparedEffects?)
+        /// Changes a parameter of the effects that were set last.
+        case setEffectParameter(Int, ofEffect: Int, to: Float)
         /// Starts a recording; nil for the default folder.
         case startRecording(folder: String?)
         case stopRecording

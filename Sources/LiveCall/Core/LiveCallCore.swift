@@ -108,9 +108,12 @@ package struct LiveCallCore: Sendable {
     }
 
     /// Executes a command, or refuses it without a change.
-    package mutating func perform(_ command: LiveCallCommand, at now: HostTime) throws(CommandRefusal) -> [Action] {
+    /// - Parameter effects: the effects that ``LiveCallCommand/setEffects(_:)`` asks for; nil for none.
+    package mutating func perform(
+        _ command: LiveCallCommand, effects: PreparedEffects? = nil, at now: HostTime
+    ) throws(CommandRefusal) -> [Action] {
         self.now = now
-        try execute(command)
+        try execute(command, effects)
         return finish()
     }
 
@@ -120,10 +123,10 @@ package struct LiveCallCore: Sendable {
         case .roomFailed(let error): end(.session(error))
         case .joinCodes(let codes): receiveJoinCodes(codes)
         case .volumes(let volumes): receive(volumes)
-        case .soundStarted(let device, let effects):
+        case .soundStarted(let device):
             next.sound = .running(since: now)
             next.device = device
-            notify(.soundStarted(device, effects))
+            notify(.soundStarted(device, next.effects))
         case .soundFailed(let ending): end(ending)
         case .device(let event, let device):
             if next.sound != .waiting { next.device = device }

@@ -50,6 +50,9 @@ extension CommandDocument {
         case .setDevice(let input, let output): (self.input, self.output) = (input, output)
         case .setVoiceProcessing(let mode), .setMonitor(let mode): self.mode = mode.rawValue
         case .setPushToTalk(let isOn): self.isOn = isOn
+        case .setEffects(let texts): effects = texts
+        case .setEffectParameter(let name, let effect, let value):
+            (parameter, self.effect, self.value) = (name, effect, value)
         case .startRecording(let folder): self.folder = folder
         case .allowRecording(let isAllowed): self.isAllowed = isAllowed
         case .say(let text): self.text = text
@@ -85,6 +88,11 @@ extension CommandDocument {
             return .setVoiceProcessing(try requiredValue(mode, "mode") { VoiceProcessingMode(rawValue: $0) })
         case .setMonitor: return .setMonitor(try requiredValue(mode, "mode") { VoiceProcessingMode(rawValue: $0) })
         case .setPushToTalk: return .setPushToTalk(try requiredValue(isOn, "isOn") { $0 })
+        case .setEffects: return .setEffects(try requiredValue(effects, "effects") { $0 })
+        case .setEffectParameter:
+            return .setEffectParameter(
+                try requiredValue(parameter, "parameter") { $0 }, of: try requiredValue(effect, "effect") { $0 },
+                to: try requiredValue(value, "value") { $0 })
         case .startRecording:
             return .startRecording(folder: try optionalValue(folder, "folder") { Self.absolutePath($0) })
         case .stopRecording: return .stopRecording

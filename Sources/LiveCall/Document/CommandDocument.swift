@@ -28,6 +28,14 @@ package struct CommandDocument: Codable, Equatable, Sendable {
     /// The mode of voice processing or of the monitor.
     package var mode: String?
     package var isOn: Bool?
+    /// The texts of effects.
+    package var effects: [String]?
+    /// The number or the name of an effect.
+    package var effect: String?
+    /// The name of an effect's parameter.
+    package var parameter: String?
+    /// The value of an effect's parameter.
+    package var value: String?
     /// The absolute path of a recording's folder.
     package var folder: String?
     package var isAllowed: Bool?
@@ -38,7 +46,8 @@ package struct CommandDocument: Codable, Equatable, Sendable {
     private enum CodingKeys: String, CodingKey {
         case protocolVersion = "protocol"
         case command, after, participant, request, name, admission, isMuted, isHeard, volume, dial, codec,
-            frameMs, input, output, mode, isOn, folder, isAllowed, text, path
+            frameMs, input, output, mode,
+            effects, effect, parameter, value, isOn, folder, isAllowed, text, path
     }
 
     /// Creates a command without arguments.

@@ -89,17 +89,6 @@ package struct DeviceEventDocument: Codable, Equatable, Sendable {
     }
 }
 
-/// The effects of the local voice as JSON.
-package struct EffectsDocument: Codable, Equatable, Sendable {
-    package var names: [String]
-    package var latencyMs: Double?
-
-    init(_ effects: CallEffectsDescription) {
-        names = effects.names
-        latencyMs = CallJSON.milliseconds(effects.latency)
-    }
-}
-
 /// Voice processing as JSON.
 package struct VoiceProcessingDocument: Codable, Equatable, Sendable {
     /// The requested mode: `auto`, `on` or `off`; nil in events.

@@ -41,6 +41,7 @@ extension ErrorDocument {
         case .codecUnavailable(let codec):
             self.init(code: "codec-unavailable", text: "Cannot use the codec \(codec): not supported on both sides")
         case .deviceUnavailable(let error): self.init(code: "device-unavailable", error)
+        case .effect(let error): self.init(error)
         case .alreadyRecording: self.init(code: "already-recording", text: "The call is already being recorded")
         case .notRecording: self.init(code: "not-recording", text: "The call is not being recorded")
         case .folderNotWritable(let path, let code): self.init(CallRecordingError.folder(path: path, code: code))

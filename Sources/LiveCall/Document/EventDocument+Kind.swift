@@ -37,7 +37,7 @@ extension EventDocument {
         case .guestRefused(let name, let error):
             self.name = name
             self.error = ErrorDocument(error, about: name)
-        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .muted: describeSound(kind)
+        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .effects, .muted: describeSound(kind)
         case .callBegan, .formatChanged, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
             describeMedia(kind)
         case .recordingStarted(let folder): recording = RecordingDocument(folder: folder)
@@ -69,6 +69,7 @@ extension EventDocument {
         case .microphone(let finding): microphone = "\(finding)"
         case .voiceProcessing(let state): voiceProcessing = VoiceProcessingDocument(state)
         case .monitor(let choice): monitor = MonitorDocument(choice)
+        case .effects(let effects): self.effects = effects.map { EffectsDocument($0) }
         case .muted(let isMuted): self.isMuted = isMuted
         default: break
         }

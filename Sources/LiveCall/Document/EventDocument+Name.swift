@@ -33,6 +33,7 @@ extension EventDocument.Name {
             case .microphone: .microphone
             case .voiceProcessing: .voiceProcessing
             case .monitor: .monitor
+            case .effects: .effects
             case .muted: .muted
             case .callBegan: .callBegan
             case .transportFailed: .transportFailed

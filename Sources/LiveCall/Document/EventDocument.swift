@@ -61,7 +61,7 @@ package struct EventDocument: Codable, Equatable, Sendable {
             becameHost, hostLost, hostFound, roomSplit, descriptionForged, discovery, storeFailed
         case settingChanged
         case joinRequested, joinRequestWithdrawn, guestRefused
-        case soundStarted, device, microphone, voiceProcessing, monitor, muted
+        case soundStarted, device, microphone, voiceProcessing, monitor, effects, muted
         case callBegan, formatChanged, transportFailed, mediaMissing, negotiationFailed, linkRate
         case recordingStarted, recordingEnded, recordingFailed, participantRecording, recordingConsentRequested,
             recordingConsent

@@ -50,6 +50,7 @@ extension StatusDocument {
             monitor = MonitorDocument(snapshot.monitor, mode: snapshot.monitorMode)
             isPushToTalk = snapshot.isPushToTalk
         }
+        effects = snapshot.effects.map { EffectsDocument($0) }
         recording = snapshot.recording.map {
             RecordingDocument(folder: $0.folder, seconds: max(0, now.seconds(since: $0.since)))
         }

@@ -63,6 +63,8 @@ package struct StatusDocument: Codable, Equatable, Sendable {
     package var monitor: MonitorDocument?
     /// True during push to talk; nil without sound.
     package var isPushToTalk: Bool?
+    /// The effects of the local voice; nil without any.
+    package var effects: EffectsDocument?
 
     /// The local recording; nil without one.
     package var recording: RecordingDocument?

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioDevices
+import EarshotAudioEngine
 import EarshotCall
 import EarshotMediaTransport
 import EarshotPlayout
@@ -52,6 +53,13 @@ public enum LiveCallCommand: Hashable, Sendable {
     /// Begins or ends push to talk. It begins muted, and ``setMuted(_:)`` then says when the local participant talks. Its end
     /// restores the mute from before.
     case setPushToTalk(Bool)
+    /// Replaces the effects of the local voice without a click; none for an empty list. Each text is
+    /// `NAME[:preset][,parameter=value…]`, such as `reverb:large-hall,mix=20`. NAME is that of an effect, or `lv2:` and the URI
+    /// of an installed plug-in.
+    case setEffects([String])
+    /// Changes a parameter of a present effect without a click. The effect is its number from 1 or its name; the value is a
+    /// number in the parameter's unit, the name of a choice, or `on` or `off`.
+    case setEffectParameter(String, of: String, to: String)
     /// Records the call to a folder; nil for a new folder in the user's music. A recording begins with the sound. The other
     /// participants see it, and each voice is recorded once its participant allows it.
     case startRecording(folder: String?)
@@ -72,7 +80,8 @@ public enum LiveCallCommand: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case host, join, providePIN, admit, decline, blockRequest, remove, block, setAdmission, setMuted, rename,
             setVolume, setHeard, setOutputVolume, setLatencyProfile, setCodec, setDevice,
-            setVoiceProcessing, setMonitor, setPushToTalk, startRecording, stopRecording, allowRecording, say, sendFile,
+            setVoiceProcessing, setMonitor, setPushToTalk, setEffects, setEffectParameter,
+            startRecording, stopRecording, allowRecording, say, sendFile,
             leave, endRoom
     }
 
@@ -99,6 +108,8 @@ public enum LiveCallCommand: Hashable, Sendable {
         case .setVoiceProcessing: .setVoiceProcessing
         case .setMonitor: .setMonitor
         case .setPushToTalk: .setPushToTalk
+        case .setEffects: .setEffects
+        case .setEffectParameter: .setEffectParameter
         case .startRecording: .startRecording
         case .stopRecording: .stopRecording
         case .allowRecording: .allowRecording
@@ -151,6 +162,8 @@ public enum CommandRefusal: Error, Hashable, Sendable {
     case noVoiceProcessing
     /// The microphone is a device of its own, without a common cycle with the loudspeaker: the local voice cannot be monitored.
     case noMonitor
+    /// There is no such effect, parameter or value, or the effect cannot run here.
+    case effect(AudioEngineError)
     /// The call is being recorded already.
     case alreadyRecording
     /// The call is not being recorded.
@@ -188,7 +201,8 @@ extension LiveCallSnapshot {
         case .leave, .setMuted, .rename, .setAdmission, .allowRecording: return nil
         case .providePIN: return pinRequest == nil ? .noPINRequest : nil
         case .setMonitor where device?.hasSeparateInput == true: return .noMonitor
-        case .setOutputVolume, .setLatencyProfile, .setMonitor, .setPushToTalk, .setCodec, .setDevice:
+        case .setOutputVolume, .setLatencyProfile, .setMonitor, .setPushToTalk, .setCodec, .setDevice,
+            .setEffects, .setEffectParameter:
             return sound == .none ? .noSound : nil
         case .setVoiceProcessing:
             guard sound != .none else { return .noSound }
@@ -214,7 +228,8 @@ extension LiveCallSnapshot {
             return participants.isEmpty ? .noParticipant : nil
         case .say, .sendFile: return participants.contains(where: \.isNative) ? nil : .noReceiver
         case .host, .join, .leave, .setMuted, .rename, .setAdmission, .providePIN, .setOutputVolume, .setLatencyProfile,
-            .setCodec, .setDevice, .setVoiceProcessing, .setMonitor, .setPushToTalk, .allowRecording:
+            .setCodec, .setDevice, .setVoiceProcessing, .setMonitor, .setPushToTalk, .setEffects, .setEffectParameter,
+            .allowRecording:
             return nil
         }
     }

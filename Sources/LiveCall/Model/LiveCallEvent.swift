@@ -93,6 +93,8 @@ public struct LiveCallEvent: Sendable {
         case voiceProcessing(VoiceProcessingState)
         /// The monitor was turned on or off, or its mode was changed.
         case monitor(VoiceProcessingChoice)
+        /// The effects of the local voice, or values of their parameters, changed; nil for none.
+        case effects(CallEffectsDescription?)
         /// The local participant was muted or unmuted.
         case muted(Bool)
         /// Media with a participant began.
@@ -138,14 +140,6 @@ public struct LiveCallEvent: Sendable {
         /// The call has ended, and its room is closed. This is the last event.
         case ended(LiveCallEnding)
     }
-}
-
-/// The effects of the local voice.
-public struct CallEffectsDescription: Hashable, Sendable {
-    /// The names of the effects, in order.
-    public var names: [String]
-    /// The delay that the effects add, in seconds.
-    public var latency: Double
 }
 
 /// A message from a participant.

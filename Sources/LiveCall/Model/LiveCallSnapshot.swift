@@ -100,6 +100,8 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     package internal(set) var monitorMode = VoiceProcessingMode.auto
     /// True during push to talk, in which the local participant is muted except while talking.
     public internal(set) var isPushToTalk = false
+    /// The effects of the local voice; nil for none.
+    public internal(set) var effects: CallEffectsDescription?
     /// The local recording; nil while there is none.
     public internal(set) var recording: CallRecordingStatus?
     /// True from the request to record until the recording has begun: it waits for the sound.

@@ -4,11 +4,15 @@ import EarshotCall
 import EarshotLiveCall
 
 extension CallReport.Voice {
-    init(_ voice: CallVoice, _ state: VoiceProcessingState?) {
+    /// - Parameter voice: the voice processing; nil for none.
+    /// - Returns: nil for a voice that has neither voice processing nor effects at the end of the call.
+    init?(_ voice: CallVoice?, _ snapshot: LiveCallSnapshot) {
+        if voice == nil, snapshot.effects == nil { return nil }
         self.init(
-            effects: voice.effects?.names ?? [], effectsMs: (voice.effects?.latency ?? 0) * 1e3, processing: "off",
-            processingMs: 0, lateFrames: voice.lateFrameCount)
-        if case .chosen(let choice, _)? = state { reason = choice.reason }
+            effects: snapshot.effects?.names ?? [], effectsMs: (snapshot.effects?.latency ?? 0) * 1e3,
+            processing: "off", processingMs: 0, lateFrames: voice?.lateFrameCount ?? 0)
+        guard let voice else { return }
+        if case .chosen(let choice, _)? = snapshot.voiceProcessing { reason = choice.reason }
         switch voice.processing {
         case .off: break
         case .on:

@@ -9,8 +9,8 @@ struct ArgumentList {
     /// - Parameter raw: the arguments after the program's name.
     init(_ raw: [String]) {
         arguments = Self.joiningNegativeNumbers(raw)
-        // A negative volume is an argument, which ArgumentParser would take for an option.
-        guard raw.starts(with: ["call", "volume"]) else { return }
+        // A negative volume or value is an argument, which ArgumentParser would take for an option.
+        guard raw.starts(with: ["call", "volume"]) || raw.starts(with: ["call", "effects"]) else { return }
         arguments = arguments.map { Self.negativeNumber($0).map { "\u{2212}" + $0.dropFirst() } ?? $0 }
     }
 

@@ -18,7 +18,10 @@ protocol CallControlCommand: ExampledCommand {
 }
 
 extension CallControlCommand {
-    func run() throws {
+    func run() throws { try control() }
+
+    /// Gives the command to the call, and prints the confirmation.
+    func control() throws {
         try Failure.reporting {
             let client = try call.connect()
             let status = try client.status()

@@ -14,6 +14,7 @@ struct CallStatusText {
         if let device = status.device { lines.append(CallDeviceLine(device).text) }
         if let interruption = status.interruption { lines.append("No sound: \(interruption.text)") }
         lines.append(soundLine)
+        if let effects = status.effects { lines.append(EffectSentences.list(effects)) }
         if let recording = status.recording {
             let length = recording.seconds.map { " (\(FileFormatting.clock($0)))" } ?? ""
             lines.append("Recording: \(recording.folder)\(length)")

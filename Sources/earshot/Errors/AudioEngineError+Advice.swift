@@ -11,8 +11,12 @@ extension AudioEngineError: AdvisedError {
         case .unconnected: "Connect a source, or remove the node."
         case .noOutput: "Connect the node before it instead."
         case .formatMismatch: "Omit the format to convert automatically."
+        case .noUnit(let name, let near) where name.hasPrefix("lv2:"):
+            PlugInError.notFound(name: name, near: near).advice
         case .noParameter(_, _, let near), .noUnit(_, let near):
             ErrorText.suggestion(near, otherwise: "List units and their parameters: earshot effects")
+        case .wrongSetting(_, let parameter, _):
+            parameter == nil ? "Write it as mix=20, for example." : nil
         case .noPreset(_, _, let presets):
             presets.isEmpty ? nil : "Presets: \(presets.joined(separator: ", "))."
         case .unitFailed: "Use another unit or another rate, or reinstall the plug-in's package."

@@ -31,6 +31,7 @@ extension CallSocketError: AdvisedError {
         case "already-recording": "End it: earshot call stop-recording"
         case "not-host": "See who is the host: earshot call"
         case "no-voice-processing": "Start the call with --voice-processing auto."
+        case "no-effect", "no-parameter", "no-preset", "wrong-value": "List effects and parameters: earshot effects"
         case "no-receiver": "Wait until a participant joins."
         case "messages-waiting": "Try again in a few seconds."
         case "too-many-clients": "End another terminal's earshot call watch."
@@ -47,6 +48,7 @@ extension CallSocketError: AdvisedError {
         case .refused(let refusal):
             switch refusal.code {
             case "no-participant", "no-join-request": Failure.noHost
+            case "no-effect", "no-parameter", "no-preset", "wrong-value": Failure.usage
             case "empty-message", "message-too-long": Failure.data
             case "messages-waiting": Failure.lost
             case "folder": Failure.cannotCreate

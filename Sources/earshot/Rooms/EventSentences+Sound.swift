@@ -15,6 +15,7 @@ extension EventSentences {
             return finding?.advice ?? "Microphone: \(event.microphone ?? "")"
         case .voiceProcessing: return event.voiceProcessing.map { voiceProcessing($0) } ?? ""
         case .monitor: return event.monitor.map { MonitorSentences.text($0) } ?? ""
+        case .effects: return EffectSentences.list(event.effects)
         default: return event.isMuted == true ? "Muted." : "Unmuted."
         }
     }

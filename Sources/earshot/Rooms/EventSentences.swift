@@ -20,7 +20,8 @@ enum EventSentences {
         case .joinRequested: return event.request.map { asking($0) } ?? ""
         case .joinRequestWithdrawn: return withdrawal(event)
         case .guestRefused: return event.error?.text ?? ""
-        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .muted: return sound(name, event)
+        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .effects, .muted:
+            return sound(name, event)
         case .callBegan, .formatChanged, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
             return media(name, event)
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,

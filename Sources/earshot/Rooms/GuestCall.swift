@@ -50,6 +50,7 @@ struct GuestCall {
         }
         presenter = RoomPresenter(call, answers: keys == nil ? .none : .keys, card: isSilent ? nil : card)
         do {
+            try options.voice.addEffects(to: call)
             try entrance.enter(found, pin, own, presenter, keys)
         } catch {
             Terminal.live("")

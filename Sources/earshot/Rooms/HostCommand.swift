@@ -79,6 +79,7 @@ struct HostCommand: ExampledCommand {
             do {
                 var opening = RoomOpening(name: try room.map { try PeerName($0) } ?? DefaultName.room(of: own.name))
                 (opening.pin, opening.capacity, opening.isAnnounced) = (pin, capacity, !noAnnounce)
+                try call.voice.addEffects(to: live)
                 try presenter.open(opening)
                 introduce(live, opening, keys: keys)
             } catch {

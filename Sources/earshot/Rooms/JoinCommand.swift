@@ -90,6 +90,6 @@ extension CallOptions {
                 deviceRate: card.device.sampleRate,
                 deviceBlock: (card.input?.device ?? card.device).blockFrameCount),
             device: card.device, microphone: card.input?.device, cname: name,
-            voice: try voice.makeVoice(card, channelCount: channels))
+            voice: voice.makeVoice(card))
     }
 }

@@ -40,6 +40,7 @@ struct RoomKeyBindings {
     private var question: Question?
     /// The last time at which an open question disappeared or changed; nil before.
     private var changeTime: HostTime?
+    private var effectKey = RoomEffectKey()
     private var volumeKeys = RoomVolumeKeys()
     private var voiceKeys = RoomVoiceKeys()
 
@@ -60,6 +61,7 @@ struct RoomKeyBindings {
             ↑ ↓  select a participant         + -  volume by 2 dB, of the selected or all
             v  do not hear the selected participant, or hear again
             o  hear yourself: on, off, auto   t  push to talk: hold Space
+            f  turn your effects off, or on again
             y, n  let others record your voice, or decline
             """
         guard isHost else { return own }
@@ -74,6 +76,7 @@ struct RoomKeyBindings {
 
     /// Notes the open question.
     mutating func update(_ snapshot: LiveCallSnapshot, at now: HostTime) {
+        effectKey.note(snapshot.effects)
         let requests = snapshot.joinRequests.map(\.id)
         let current: Question? =
             !requests.isEmpty ? .joining(requests) : snapshot.isRecordingConsentRequested ? .recording : nil
@@ -96,6 +99,7 @@ struct RoomKeyBindings {
         case .character("r"), .character("R"):
             let isRecording = snapshot.recording != nil || snapshot.isRecordingAwaited
             return .perform(isRecording ? .stopRecording : .startRecording(folder: nil))
+        case .character("f"), .character("F"): return effectKey.action(snapshot)
         case .character("q"), .character("Q"): return .quit
         case .character("?"), .character("h"): return .help
         case .character("s"), .character("S"): return .status

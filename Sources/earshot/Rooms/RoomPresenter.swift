@@ -135,7 +135,7 @@ final class RoomPresenter {
             if let words = error.hostSentence(about: request.guest.name.text) { Terminal.say(words) }
         case .guestRefused(let name, let error):
             if let words = error.hostSentence(about: name) { Terminal.warn(words) }
-        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .muted: presentSound(event)
+        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .effects, .muted: presentSound(event)
         case .callBegan, .formatChanged, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
             if hasSound { presentMedia(event) }
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
@@ -267,6 +267,9 @@ final class RoomPresenter {
             if choice.isOn { warnOfFeedback(on: snapshot.device?.route) }
         // The status line shows the state during push to talk.
         case .muted where snapshot.isPushToTalk && Terminal.redraws: break
+        case .effects:
+            // Effects that were set before the sound are printed at its beginning.
+            if case .running = snapshot.sound { say(event) }
         case .muted(let isMuted): Terminal.say(text(event) + (isMuted ? " Press m to unmute." : ""))
         default: break
         }

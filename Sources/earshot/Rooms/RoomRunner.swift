@@ -166,7 +166,7 @@ final class RoomRunner {
             microphone: "\(call.levels.own.microphone)", spoken: card.spoken, heard: card.heard,
             peers: call.records.map { CallReport.Peer($0) },
             callback: CallReport.Callback(card.watchdog.snapshot), memoryAnonymousKiB: Self.anonymousMemory())
-        report.voice = call.voice.map { CallReport.Voice($0, snapshot.voiceProcessing) }
+        report.voice = CallReport.Voice(call.voice, snapshot)
         report.recording = presenter.recording.map { CallReport.Recording($0) }
         report.microphoneCallback = card.inputWatchdog.map { CallReport.Callback($0.snapshot) }
         return report

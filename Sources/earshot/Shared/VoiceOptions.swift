@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import EarshotAudioBase
-import EarshotAudioEngine
 import EarshotCall
+import EarshotLiveCall
 
 extension VoiceProcessingMode: ExpressibleByArgument {}
 
@@ -23,20 +22,19 @@ struct VoiceOptions: ParsableArguments {
     var monitor = VoiceProcessingMode.auto
 
     /// Returns the processing of the local voice for the session's device; nil for none.
-    func makeVoice(_ card: SoundCard, channelCount: Int) throws -> CallVoice? {
-        let effects = try effect.effects()
-        let canProcess = voiceProcessing != .off && card.input == nil
-        if effects.isEmpty, !canProcess { return nil }
-        let format = AudioFormat(sampleRate: card.device.sampleRate, channelCount: channelCount)
+    func makeVoice(_ card: SoundCard) -> CallVoice? {
+        guard voiceProcessing != .off, card.input == nil else { return nil }
         return CallVoice(
-            effects: try effects.isEmpty ? nil : CallEffects(EffectChain(effects, format: format)),
-            canProcess: canProcess, sampleRate: format.sampleRate, channelCount: channelCount,
-            blockFrameCount: card.device.blockFrameCount)
+            canProcess: true, sampleRate: card.device.sampleRate, blockFrameCount: card.device.blockFrameCount)
     }
-}
 
-extension CallEffects {
-    init(_ chain: EffectChain) {
-        self.init(names: chain.effects.map(\.unit.name), latency: chain.latency, callback: chain.callback, owner: chain)
+    /// Gives the local voice its first effects, before the call is in a room.
+    func addEffects(to call: LiveCall) throws {
+        guard !effect.descriptions.isEmpty else { return }
+        do throws(CommandRefusal) {
+            try call.perform(.setEffects(effect.descriptions))
+        } catch {
+            if case .effect(let error) = error { throw Failure(error) }
+        }
     }
 }
