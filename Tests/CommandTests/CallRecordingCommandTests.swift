@@ -205,13 +205,14 @@ import Testing
         let runtime = "/tmp/earshot-r\(getpid())-\(UInt32.random(in: 0 ... .max))"
         defer { try? FileManager.default.removeItem(atPath: runtime) }
         try FileManager.default.createDirectory(atPath: runtime, withIntermediateDirectories: false)
-        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: runtime)
+        if getuid() == 0 { try #require(chown(runtime, 65_534, 65_534) == 0) }  // the user of `Earshot.unprivileged`
         func run(_ arguments: [String]) throws -> ChildProcess {
             try Earshot.start(
                 arguments,
                 environment: [
                     "XDG_DATA_HOME": scratch("data-\(arguments[0])"), "XDG_CONFIG_HOME": scratch("config"),
-                    "XDG_RUNTIME_DIR": runtime,
+                    // Only the host's call has a socket there.
+                    "XDG_RUNTIME_DIR": arguments[0] == "join" ? nil : runtime,
                 ],
                 through: Earshot.unprivileged)
         }
@@ -224,6 +225,7 @@ import Testing
         let host = try start(Earshot.host(port) + ["--name", "Ann", "--json"])
         try #require(host.says("Waiting for guests"), "\(host.errors)")
         let guest = try start(["join", "127.0.0.1:\(port)", "--name", "Bob"])
+        #expect(host.says("In a call with Bob"), "\(host.errors)")
         let told = try run(["call", "record", scratch("locked/new")])
         #expect(told.wait() == .exit(73), "\(told.errors)")
         let reason = "Cannot record to \(scratch("locked/new")): Permission denied."
