@@ -99,7 +99,7 @@ let allLayers = [
         name: "LiveCall",
         uses: [
             "AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "AudioDevices", "AudioSession", "AudioEngine",
-            "AudioQueues", "VoiceProcessing", "Playout", "MediaTransport", "Rooms", "Nearby", "Call",
+            "AudioQueues", "AudioStreams", "VoiceProcessing", "Playout", "MediaTransport", "Rooms", "Nearby", "Call",
         ],
         testUses: ["Simulation"]),
     Layer(

@@ -33,6 +33,12 @@ public enum SoundFiles {
         }
     }
 
+    /// The extensions by which sound files in a folder are found, in lower case.
+    package static let fileExtensions: Set<String> = [
+        "wav", "wave", "rf64", "bwf", "aif", "aiff", "aifc", "caf", "flac", "ogg", "oga", "opus", "mp3", "mp2", "m4a",
+        "m4b", "mp4", "aac", "adts", "au", "snd", "w64", "mka", "mkv", "webm", "wma", "ac3", "eac3",
+    ]
+
     /// Opens a file for reading. Its content gives the kind, its name is ignored.
     /// - Throws: the errors of opening: missing, not permitted, a folder, not a plain file, not audio, an unsupported format.
     public static func open(_ path: String) throws(AudioFileError) -> any SoundFileReader { try openDetailed(path) }

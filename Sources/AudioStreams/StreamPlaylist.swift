@@ -8,6 +8,8 @@ package enum StreamPlaylist {
     /// The maximum size of a playlist of streams, in bytes.
     static let maximumLength = 1 << 16
     private static let maximumEntries = 32
+    /// The extensions of playlists, in lower case.
+    package static let fileExtensions: Set<String> = ["m3u", "m3u8", "pls"]
 
     /// Returns the paths and addresses as they are written, in order. Text that is not UTF-8 is read as Latin-1.
     /// - Parameter count: the maximum number to return.
@@ -30,6 +32,19 @@ package enum StreamPlaylist {
             found.append(entry)
         }
         return found
+    }
+
+    /// Returns the path of an entry of a playlist on the disk. An address is returned as it is.
+    /// - Parameter folder: the playlist's.
+    package static func path(of entry: String, inFolder folder: String) -> String {
+        if isAddress(entry) || entry.hasPrefix("/") { return entry }
+        if entry.lowercased().hasPrefix("file://"), let path = URL(string: entry)?.path, !path.isEmpty { return path }
+        return (folder as NSString).appendingPathComponent(entry)
+    }
+
+    /// Returns true for an address over http or https.
+    package static func isAddress(_ name: String) -> Bool {
+        ["http://", "https://"].contains { name.lowercased().hasPrefix($0) }
     }
 
     /// Returns the addresses in a playlist. Relative ones are resolved against `address`, the playlist's own.

@@ -29,6 +29,8 @@ package final class CallProcessor: Sendable {
     package let captureInsert: InsertPoint
     /// The place of the program's own processing of the mix of all remote voices.
     package let playbackInsert: InsertPoint
+    /// The places of the accompaniment: in the playback, behind ``playbackInsert``, and in the sent voice, behind mute.
+    let songInserts: (playback: InsertPoint, capture: InsertPoint)
     private let spoken: LatestValue<SpokenLevels>
     private let heard: LatestValue<HeardLevels>
     private let state: StatePointer
@@ -62,6 +64,10 @@ package final class CallProcessor: Sendable {
         effects = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         captureInsert = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         playbackInsert = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
+        songInserts = (
+            InsertPoint(channelCount: channelCount, sampleRate: deviceRate),
+            InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
+        )
         let input = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let output = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let monitored = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
@@ -78,11 +84,13 @@ package final class CallProcessor: Sendable {
                     ring: captured.writer, wakeup: wakeup.handle, levels: spoken.writer, block: input.channels,
                     capacity: input.frameCapacity, isMuted: isMuted,
                     processing: voice?.processingPort, effects: effects.renderer, insert: captureInsert.renderer,
+                    songInsert: songInserts.capture.renderer,
                     dryTap: dryTap.makeWriter(), rawTap: rawTap.makeWriter(),
                     sampleRate: deviceRate),
                 playback: PlaybackSide(
                     voices: mixer.renderer, levels: heard.writer, cycles: cycles.writer, block: output.channels,
-                    capacity: output.frameCapacity, insert: playbackInsert.renderer, volume: volume,
+                    capacity: output.frameCapacity, insert: playbackInsert.renderer,
+                    songInsert: songInserts.playback.renderer, volume: volume,
                     sampleRate: deviceRate),
                 monitor: VoiceMonitor(isMonitored, voice: monitored.channels, sampleRate: deviceRate)))
         state = StatePointer(
@@ -120,16 +128,20 @@ package final class CallProcessor: Sendable {
         set { state.volume.pointee.store(newValue.bitPattern, ordering: .relaxed) }
     }
 
+    private var insertPoints: [InsertPoint] {
+        [effects, captureInsert, playbackInsert, songInserts.playback, songInserts.capture]
+    }
+
     /// Sets whether callbacks may be called. While they may not, changes of voices and inserts take effect without a fade.
     func setRunning(_ isRunning: Bool) {
         mixer.setPulled(isRunning)
-        for point in [effects, captureInsert, playbackInsert] { point.setRendered(isRunning) }
+        for point in insertPoints { point.setRendered(isRunning) }
     }
 
     /// Frees the voices and inserts that the callbacks no longer use.
     func collect() {
         mixer.collect()
-        for point in [effects, captureInsert, playbackInsert] { point.collect() }
+        for point in insertPoints { point.collect() }
     }
 
     /// The levels of the last captured block and of the last played block. For one thread at a time.

@@ -32,9 +32,11 @@ public final class CallSession: MediaNegotiator {
     /// The processing of the local voice; nil for none.
     public let voice: CallVoice?
 
-    private let processor: CallProcessor
+    let processor: CallProcessor
     private let media: CallMedia
     private let roster: CallRoster
+    /// The song that is played with the call; nil before the first one.
+    let song = Mutex<CallAccompaniment?>(nil)
     private let reading = Mutex<Void>(())  // the lock for `levels`, which one thread at a time may read
 
     /// - Parameters:
@@ -88,6 +90,7 @@ public final class CallSession: MediaNegotiator {
         media.follow(device, microphone: microphone)
         roster.follow(device)
         voice?.follow(device)
+        followVoicePath()
         processor.collect()
     }
 

@@ -21,11 +21,13 @@ extension LiveCall {
         switch action {
         case .start: startSound()
         case .stop:
+            finishAccompaniment()
             media?.stop()
             let recorder = finishRecording()
             soundEnd.finish()
             recorder?.tagFiles()
         case .setMuted: break  // already done when the command was performed
+        case .accompany(let order, let number): accompany(order, number: number)
         case .setGain(let gain, let id): media?.setLastingGain(gain, of: PeerID(Int(id.number)))
         case .setOutputVolume(let volume): media?.setOutputVolume(volume)
         case .setLatencyProfile(let profile): media?.setLatencyProfile(profile)

@@ -35,6 +35,7 @@ public final class LiveCall: Sendable {
     let recorder = LockedValue<CallRecorder?>(nil)
     /// The present effects. Only the call's thread changes them.
     let effects = LockedValue<PreparedEffects?>(nil)
+    let player = LockedValue<AccompanimentPlayer?>(nil)
     private let thread = LockedValue<ServiceThread?>(nil)
     private let tasks = LockedValue<[Task<Void, Never>]>([])
     private let closing = LockedValue<Task<Void, Never>?>(nil)
@@ -90,6 +91,7 @@ public final class LiveCall: Sendable {
         let tasks = tasks.withLock { $0 }
         guard !tasks.isEmpty else { return }
         thread.withLock { $0 }?.stop()
+        finishAccompaniment()
         media?.stop()
         finishRecording()?.tagFiles()
         soundEnd.finish()

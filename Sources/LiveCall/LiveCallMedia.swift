@@ -43,12 +43,19 @@ package protocol LiveCallMedia: Sendable {
     func setEffects(_ effects: CallInsert?)
     /// Sets the playback gain of a remote peer, also of its later media.
     func setLastingGain(_ gain: Float, of peer: PeerID)
+    /// Returns the song that is played with the call, at first silent; nil if the media cannot play one.
+    func startAccompaniment() -> CallAccompaniment?
     /// Starts a recording, and ends an earlier one.
     func startRecording(includesRawVoice: Bool) throws(CodecError) -> CallRecording
     /// Ends the recording, if any. Any thread.
     func endRecording()
     /// Returns the statistics of the call with a remote peer; nil without media.
     func statistics(of peer: PeerID) -> CallStatistics?
+}
+
+extension LiveCallMedia {
+    /// Returns nil: the media cannot play a song.
+    package func startAccompaniment() -> CallAccompaniment? { nil }
 }
 
 extension CallSession: LiveCallMedia {

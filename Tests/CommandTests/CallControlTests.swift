@@ -64,6 +64,12 @@ import Testing
         case .setVoiceProcessing: ["voice-processing auto", "voice-processing on", "voice-processing off"]
         case .setMonitor: ["monitor auto", "monitor on", "monitor off"]
         case .setPushToTalk: ["talk on", "talk off"]
+        case .setAccompaniment: ["accompany \(#filePath)", "accompany stop"]
+        case .controlAccompaniment:
+            [
+                "accompany play", "accompany pause", "accompany next", "accompany previous", "accompany seek 1:30",
+                "accompany volume -6dB", "accompany for all", "accompany for me",
+            ]
         case .startRecording: ["record", "record /tmp/a"]
         case .stopRecording: ["stop-recording"]
         case .allowRecording: ["allow-recording yes", "allow-recording no"]
@@ -169,10 +175,29 @@ import Testing
         let here = FileManager.default.currentDirectoryPath
         #expect(try Self.typed("record a", snapshot) == .startRecording(folder: "\(here == "/" ? "" : here)/a"))
         #expect(try Self.typed("say la la", snapshot) == .say("la la"))
+        #expect(throws: Failure.self) { try Self.typed("accompany /missing/song.wav", snapshot) }
         #expect(try Self.typed("leave", snapshot) == .leave)
         #expect(throws: Failure.self) { try Self.typed("volume Dan 50%", snapshot) }
         let empty = try Self.room(isAsked: false)
         #expect(throws: Failure.self) { try Self.typed("admit", empty) }
+    }
+
+    @Test func `the words about an accompaniment are controls, positions and files`() throws {
+        var snapshot = try Self.room()
+        var song = AccompanimentStatus(path: "/a.wav")
+        song.setPosition(20, at: HostTime(nanoseconds: 0), isMoving: false)
+        snapshot.accompaniment = song
+        for (line, control) in [
+            ("play", .play), ("pause", .pause), ("next", .next), ("previous", .previous), ("seek 90", .seek(to: 90)),
+            ("seek 1:30.5", .seek(to: 90.5)), ("seek 1:00:00", .seek(to: 3_600)), ("seek 1m30s", .seek(to: 90)),
+            ("seek +5s", .seek(to: 25)), ("seek -5", .seek(to: 15)), ("seek \u{2212}1:00", .seek(to: 0)),
+            ("volume 50%", .setGain(0.5)), ("for all", .setForAll(true)), ("for me", .setForAll(false)),
+        ] as [(String, AccompanimentControl)] {
+            #expect(try Self.typed("accompany \(line)", snapshot) == .controlAccompaniment(control), "\(line)")
+        }
+        let file = "\(#filePath)"
+        #expect(try Self.typed("accompany \(file) \(file)", snapshot) == .setAccompaniment(files: [file, file]))
+        #expect(try Self.typed("accompany stop", snapshot) == .setAccompaniment(files: []))
     }
 
     @Test(arguments: [
@@ -190,6 +215,10 @@ import Testing
         (["monitor", "loud"], "<mode> cannot be 'loud'. Choose auto, on or off."),
         (["talk", "maybe"], "<state> cannot be 'maybe'. Choose on or off."),
         (["talk"], "Missing argument <state>. See: earshot call talk --help"),
+        (["accompany"], "Missing argument <file>. See: earshot call accompany --help"),
+        (["accompany", "for"], "use: for me, or for all."),
+        (["accompany", "seek", "x"], "use: seek 1:30, seek +5s or seek -5s."),
+        (["accompany", "volume", "5"], "use 0% to 800%, or -60dB to 18dB."),
         (["allow-recording", "maybe"], "<answer> cannot be 'maybe'. Choose yes or no."),
         (["say"], "Missing argument <text>. See: earshot call say --help"),
         (["record", "a", "b"], "Unexpected: 'b'. See: earshot call record --help"),

@@ -304,12 +304,51 @@ extension RoomKeyBindings {
         #expect(keys.take(.character("y"), room, at: Self.time(1)) == .perform(.admit(asks[0])))
     }
 
+    @Test func `keys play, seek, skip and change an accompaniment, and say that there is none`() throws {
+        var keys = RoomKeyBindings()
+        var room = try Self.room(others: [(2, "Bob")])
+        #expect(keys.take(.character("a"), room) == .say(AccompanimentSentences.none))
+        for key in [Key.left, .right, .character("["), .character("<"), .character("l")] {
+            #expect(keys.take(key, room) == nil, "\(key)")
+        }
+        var song = AccompanimentStatus(path: "/a.wav")
+        song.duration = 200
+        song.setPosition(20, at: Self.time(0), isMoving: true)
+        room.accompaniment = song
+        for (key, control) in [
+            (.character("a"), .play), (.character("l"), .setForAll(true)), (.left, .seek(to: 17)),
+            (.right, .seek(to: 27)), (.character("["), .previous), (.character("]"), .next),
+            (.character("<"), .setGain(VolumeSentences.factor(-2))),
+            (.character(">"), .setGain(VolumeSentences.factor(2))),
+        ] as [(Key, AccompanimentControl)] {
+            #expect(keys.take(key, room, at: Self.time(2)) == .perform(.controlAccompaniment(control)), "\(key)")
+        }
+        (song.isPlaying, song.isForAll) = (true, true)
+        room.accompaniment = song
+        #expect(keys.take(.character("A"), room) == .perform(.controlAccompaniment(.pause)))
+        #expect(keys.take(.character("l"), room) == .perform(.controlAccompaniment(.setForAll(false))))
+        room.sound = .none
+        #expect(keys.take(.character("a"), room) == nil)
+    }
+
+    @Test func `the status line shows the accompaniment and its position`() {
+        var status = AccompanimentStatus(path: "/songs/Song.flac")
+        (status.duration, status.isPlaying, status.isForAll) = (200, true, true)
+        status.setPosition(62, at: Self.time(0), isMoving: true)
+        var line = RoomStatusLine(elapsed: 3)
+        line.accompaniment = AccompanimentDocument(status, at: Self.time(1))
+        #expect(line.plain.contains("♪ Song.flac 1:03/3:20 for all"), "\(line.plain)")
+        #expect(line.sentences.contains("Accompaniment: Song.flac, playing at 1:03 of 3:20, for all."))
+        #expect(line.text(width: 50, hasColour: false).contains("1:03/3:20"))
+    }
+
     @Test(arguments: [true, false]) func `the hint fits 80 columns, and the help has every key`(isHost: Bool) {
         #expect(RoomKeyBindings.hint(isHost: isHost).count < 80)
         #expect(RoomKeyBindings.hint(isHost: isHost).contains("r record"))
         let help = RoomKeyBindings.help(isHost: isHost)
         for words in [
             "r  start or stop recording", "y, n  let others record your voice, or decline",
+            "a  play or pause the accompaniment", "l  for all, or only for you", "[ ]  previous or next file",
             "↑ ↓  select a participant", "+ -  volume by 2 dB", "v  do not hear the selected participant",
         ] {
             #expect(help.contains(words))

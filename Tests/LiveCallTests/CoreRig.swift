@@ -199,6 +199,9 @@ extension [LiveCallCore.Action] {
             case .setMuted(let isMuted): isMuted ? "mute" : "unmute"
             case .setGain(let gain, let id): "volume \(gain) of \(id)"
             case .setOutputVolume(let volume): "output volume \(volume)"
+            case .accompany(.load(let files, _, _), let number):
+                "accompany \(number) load \(files.joined(separator: ", "))"
+            case .accompany(.control(let control), let number): "accompany \(number) \(control)"
             case .setLatencyProfile(let profile): "latency profile \(profile)"
             case .setVoiceProcessing(let isOn): "voice processing \(isOn ? "on" : "off")"
             case .setMonitor(let isOn): "monitor \(isOn ? "on" : "off")"

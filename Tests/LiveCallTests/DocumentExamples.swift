@@ -74,6 +74,13 @@ enum DocumentExamples {
         case .setEffects: return [.setEffects([]), .setEffects(["reverb:large-hall,mix=20", "lv2:urn:x \"y\""])]
         case .setEffectParameter:
             return [.setEffectParameter("mix", of: "reverb", to: "20"), .setEffectParameter("", of: "", to: "")]
+        case .setAccompaniment:
+            return [.setAccompaniment(files: []), .setAccompaniment(files: ["/tmp/a b.flac", "/tmp/list.m3u"])]
+        case .controlAccompaniment:
+            let controls: [AccompanimentControl] = [
+                .play, .pause, .seek(to: 12.5), .next, .previous, .setGain(0.5), .setForAll(true), .setForAll(false),
+            ]
+            return controls.map { .controlAccompaniment($0) }
         case .startRecording: return [.startRecording(folder: nil), .startRecording(folder: "/tmp/a b")]
         case .stopRecording: return [.stopRecording]
         case .allowRecording: return [.allowRecording(true), .allowRecording(false)]
@@ -82,6 +89,14 @@ enum DocumentExamples {
         case .leave: return [.leave]
         case .endRoom: return [.endRoom]
         }
+    }
+
+    static var song: AccompanimentStatus {
+        var song = AccompanimentStatus(path: "/tmp/a.wav")
+        (song.title, song.item, song.itemCount, song.duration) = ("Ann – Song", 1, 2, 200)
+        (song.isPlaying, song.gain, song.isForAll, song.underrunCount) = (true, 0.5, true, 1)
+        song.setPosition(3, at: HostTime(nanoseconds: 5), isMoving: true)
+        return song
     }
 
     static func events(_ name: EventDocument.Name) throws -> [LiveCallEvent.Kind] {
@@ -122,6 +137,8 @@ enum DocumentExamples {
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
             .recordingConsent:
             return recordings(name)
+        case .accompaniment: return [.accompaniment(song), .accompaniment(nil)]
+        case .accompanimentFailed: return [.accompanimentFailed(.damaged(path: "/tmp/a.wav", reason: "no data"))]
         case .messageReceived, .messagesLost, .streamRefused, .transfer: return transfers(name)
         case .ended: return endings.map { .ended($0) }
         }

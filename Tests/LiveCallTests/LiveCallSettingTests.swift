@@ -47,6 +47,8 @@ import Testing
         case .setDevice: (.setDevice(input: nil, output: nil), .none)
         case .setEffects: (.setEffects([]), .events([.effects]))
         case .setEffectParameter: (.setEffectParameter("mix", of: "reverb", to: "99"), .events([.effects]))
+        case .setAccompaniment: (.setAccompaniment(files: ["/songs/a.wav"]), .later)
+        case .controlAccompaniment: (.controlAccompaniment(.play), .events([.accompaniment]))
         case .startRecording: (.startRecording(folder: nil), .later)
         case .stopRecording: (.stopRecording, .later)
         case .allowRecording: (.allowRecording(true), .events([.settingChanged]))
@@ -74,6 +76,7 @@ import Testing
             let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
             try rig.perform(.setEffects(["reverb"]), effects: PreparedEffects(["reverb"], format: format))
         }
+        if kind == .controlAccompaniment { try rig.perform(.setAccompaniment(files: ["/songs/a.wav"])) }
         if kind == .stopRecording {
             try rig.perform(.startRecording(folder: nil))
             rig.handle(.recordingStarted(folder: "/x"))

@@ -18,6 +18,7 @@ struct CaptureSide: ~Copyable {
     let processing: VoiceProcessingPort?
     private let effects: InsertPoint.Renderer
     private let insert: InsertPoint.Renderer
+    private let songInsert: InsertPoint.Renderer
     private var fader: VoiceFader
     /// True unless the voice is muted in this cycle.
     private var isHeard = true
@@ -33,9 +34,8 @@ struct CaptureSide: ~Copyable {
     init(
         ring: AudioRing.Writer, wakeup: Wakeup.Handle, levels: LatestValue<SpokenLevels>.Writer, block: Channels,
         capacity: Int, isMuted: UnsafeMutablePointer<Atomic<Bool>>, processing: VoiceProcessingPort?,
-        effects: InsertPoint.Renderer, insert: InsertPoint.Renderer, dryTap: consuming CaptureTap.Writer,
-        rawTap: consuming CaptureTap.Writer,
-        sampleRate: Double
+        effects: InsertPoint.Renderer, insert: InsertPoint.Renderer, songInsert: InsertPoint.Renderer,
+        dryTap: consuming CaptureTap.Writer, rawTap: consuming CaptureTap.Writer, sampleRate: Double
     ) {
         self.ring = ring
         self.wakeup = wakeup
@@ -46,6 +46,7 @@ struct CaptureSide: ~Copyable {
         self.processing = processing
         self.effects = effects
         self.insert = insert
+        self.songInsert = songInsert
         fader = VoiceFader(sampleRate: sampleRate, isHeard: true)
         self.dryTap = dryTap
         self.rawTap = rawTap
@@ -110,6 +111,7 @@ struct CaptureSide: ~Copyable {
     mutating func send(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)
         fader.process(block, frames, isHeard: isHeard)
+        songInsert.process(block, cycle, frameCount: frames)
         // After a block that does not fit, the ring rejects all blocks until the reader has emptied it.
         if !ring.write(block, frameCount: frames) || ring.hasAwaited { wakeup.wake() }
     }

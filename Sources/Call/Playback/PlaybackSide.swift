@@ -4,7 +4,8 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// The path of the remote voices to a device's block, on the playing render thread: mix, insert, volume, peak limiter.
+/// The path of the remote voices to a device's block, on the playing render thread: mix, insert, accompaniment, volume, peak
+/// limiter.
 ///
 /// The insert gets the mix before the volume. The limiter is last, so that neither an insert nor a volume exceeds full scale.
 /// The monitor follows, with a limiter for the sum; the levels do not contain it.
@@ -15,14 +16,15 @@ struct PlaybackSide: ~Copyable {
     private let block: Channels  // the cycle's, with the call's channels
     private let capacity: Int
     private let insert: InsertPoint.Renderer
+    private let songInsert: InsertPoint.Renderer
     private var volume: OutputVolume
     private var peakGuard: PeakLimiter
     private var level = HeardLevels()
 
     init(
         voices: PeerMixer.Renderer, levels: LatestValue<HeardLevels>.Writer, cycles: MessageQueue<CallCycle>.Writer,
-        block: Channels, capacity: Int, insert: InsertPoint.Renderer, volume: UnsafeMutablePointer<Atomic<UInt32>>,
-        sampleRate: Double
+        block: Channels, capacity: Int, insert: InsertPoint.Renderer, songInsert: InsertPoint.Renderer,
+        volume: UnsafeMutablePointer<Atomic<UInt32>>, sampleRate: Double
     ) {
         self.voices = voices
         self.levels = levels
@@ -30,6 +32,7 @@ struct PlaybackSide: ~Copyable {
         self.block = block
         self.capacity = capacity
         self.insert = insert
+        self.songInsert = songInsert
         self.volume = OutputVolume(volume, sampleRate: sampleRate)
         peakGuard = PeakLimiter(sampleRate: sampleRate)
     }
@@ -40,6 +43,7 @@ struct PlaybackSide: ~Copyable {
         let frames = min(cycle.frameCount, capacity)
         voices.pull(block, frameCount: frames, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime)
         insert.process(block, cycle, frameCount: frames)
+        songInsert.process(block, cycle, frameCount: frames)
         volume.process(block, frames)
         peakGuard.process(block, frames)
         cycles.push(CallCycle(sampleTime: cycle.sampleTime, frameCount: frames, hostTime: cycle.hostTime))

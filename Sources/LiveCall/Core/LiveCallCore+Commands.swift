@@ -60,6 +60,8 @@ extension LiveCallCore {
         case .setPushToTalk(let isOn): setPushToTalk(isOn)
         case .setEffects: setEffects(effects)
         case .setEffectParameter(let name, let effect, let value): try setParameter(name, of: effect, to: value)
+        case .setAccompaniment(let files): try setAccompaniment(files)
+        case .controlAccompaniment(let control): try controlAccompaniment(control)
         case .startRecording(let folder): try startRecording(folder)
         case .stopRecording: try stopRecording()
         case .allowRecording(let isAllowed): allowRecording(isAllowed)
@@ -71,7 +73,7 @@ extension LiveCallCore {
     }
 
     /// Returns the volume clamped to 0…8 (18 dB).
-    private static func clampedVolume(_ volume: Float) -> Float { max(0, min(8, volume.isFinite ? volume : 1)) }
+    static func clampedVolume(_ volume: Float) -> Float { max(0, min(8, volume.isFinite ? volume : 1)) }
 
     private mutating func provide(_ pin: PIN) {
         let isRetry = if case .wrong? = next.pinRequest { true } else { false }

@@ -2,6 +2,7 @@
 
 import EarshotAudioBase
 import EarshotAudioDevices
+import EarshotAudioFiles
 import EarshotAudioSession
 import EarshotCall
 import EarshotMediaTransport
@@ -33,6 +34,9 @@ extension LiveCallCore {
         /// The recording could not begin, or one of its files ended early; `isOver` is true if nothing is recorded.
         case recordingFailed(CallRecordingError, isOver: Bool)
         case recordingEnded(CallRecordingResult)
+        case accompaniment(AccompanimentReport)
+        /// A file or a playlist of the accompaniment cannot be played, or not to its end.
+        case accompanimentFailed(AudioFileError)
         /// The room is closed, and everything that arrived was reported.
         case roomClosed
     }
@@ -138,5 +142,7 @@ extension LiveCallCore {
         /// Starts a recording; nil for the default folder.
         case startRecording(folder: String?)
         case stopRecording
+        /// Gives an order to the accompaniment; its reports have the number of the order.
+        case accompany(AccompanimentOrder, number: Int)
     }
 }

@@ -49,6 +49,8 @@ package struct LiveCallCore: Sendable {
     var monitorBasis: MonitorBasis?
     var pushToTalk = PushToTalk()
     var recording = Recording.idle
+    /// The number of the last order for the accompaniment.
+    var accompanimentOrder = 0
     /// The participants whose recording was reported.
     var reportedRecordings: Set<MemberID> = []
     /// True if the user was asked whether others may record the local voice, and somebody still records.
@@ -133,6 +135,8 @@ package struct LiveCallCore: Sendable {
             notify(.device(event, device))
         case .observation(let observation): observe(observation)
         case .recordingStarted, .recordingFailed, .recordingEnded: handleRecording(event)
+        case .accompaniment(let report): receive(report)
+        case .accompanimentFailed(let error): notify(.accompanimentFailed(error))
         case .message, .unsentMessages, .messagesLost, .streamRefused, .transfer: handleTransfer(event)
         case .roomClosed: break
         }
@@ -148,7 +152,9 @@ package struct LiveCallCore: Sendable {
             guard let ending = next.ending else { return }
             notify(.ended(ending))
             isOver = true
-        case .room, .roomFailed, .joinCodes, .volumes, .soundStarted, .soundFailed, .device, .observation: break
+        case .room, .roomFailed, .joinCodes, .volumes, .soundStarted, .soundFailed, .device, .observation,
+            .accompaniment, .accompanimentFailed:
+            break
         }
     }
 

@@ -53,6 +53,8 @@ extension CommandDocument {
         case .setEffects(let texts): effects = texts
         case .setEffectParameter(let name, let effect, let value):
             (parameter, self.effect, self.value) = (name, effect, value)
+        case .setAccompaniment(let files): self.files = files
+        case .controlAccompaniment(let control): setControl(control)
         case .startRecording(let folder): self.folder = folder
         case .allowRecording(let isAllowed): self.isAllowed = isAllowed
         case .say(let text): self.text = text
@@ -93,6 +95,10 @@ extension CommandDocument {
             return .setEffectParameter(
                 try requiredValue(parameter, "parameter") { $0 }, of: try requiredValue(effect, "effect") { $0 },
                 to: try requiredValue(value, "value") { $0 })
+        case .setAccompaniment:
+            return .setAccompaniment(
+                files: try requiredValue(files, "files") { $0.allSatisfy { $0.hasPrefix("/") } ? $0 : nil })
+        case .controlAccompaniment: return .controlAccompaniment(try accompanimentControl())
         case .startRecording:
             return .startRecording(folder: try optionalValue(folder, "folder") { Self.absolutePath($0) })
         case .stopRecording: return .stopRecording
@@ -105,7 +111,7 @@ extension CommandDocument {
     }
 
     /// Returns the value of a field. `convert` returns nil for a wrong value.
-    private func requiredValue<Field, Value>(
+    func requiredValue<Field, Value>(
         _ field: Field?, _ name: String, _ convert: (Field) -> Value?
     ) throws(CommandDocumentError) -> Value {
         guard let value = try optionalValue(field, name, convert) else { throw .missing(field: name) }
@@ -129,7 +135,7 @@ extension CommandDocument {
         try requiredValue(request, "request") { JoinRequestID(number: $0) }
     }
 
-    private func gain() throws(CommandDocumentError) -> Float {
+    func gain() throws(CommandDocumentError) -> Float {
         try requiredValue(volume, "volume") { $0.isFinite ? $0 : nil }
     }
 

@@ -39,6 +39,13 @@ package struct CommandDocument: Codable, Equatable, Sendable {
     /// The absolute path of a recording's folder.
     package var folder: String?
     package var isAllowed: Bool?
+    /// The absolute paths of an accompaniment's files.
+    package var files: [String]?
+    /// The name of an `AccompanimentControl`.
+    package var control: String?
+    /// The position in a file.
+    package var seconds: Double?
+    package var isForAll: Bool?
     package var text: String?
     /// The absolute path of a file.
     package var path: String?
@@ -47,7 +54,7 @@ package struct CommandDocument: Codable, Equatable, Sendable {
         case protocolVersion = "protocol"
         case command, after, participant, request, name, admission, isMuted, isHeard, volume, dial, codec,
             frameMs, input, output, mode,
-            effects, effect, parameter, value, isOn, folder, isAllowed, text, path
+            effects, effect, parameter, value, isOn, folder, isAllowed, files, control, seconds, isForAll, text, path
     }
 
     /// Creates a command without arguments.

@@ -42,6 +42,7 @@ extension ErrorDocument {
             self.init(code: "codec-unavailable", text: "Cannot use the codec \(codec): not supported on both sides")
         case .deviceUnavailable(let error): self.init(code: "device-unavailable", error)
         case .effect(let error): self.init(error)
+        case .noAccompaniment: self.init(code: "no-accompaniment", text: "There is no accompaniment")
         case .alreadyRecording: self.init(code: "already-recording", text: "The call is already being recorded")
         case .notRecording: self.init(code: "not-recording", text: "The call is not being recorded")
         case .folderNotWritable(let path, let code): self.init(CallRecordingError.folder(path: path, code: code))

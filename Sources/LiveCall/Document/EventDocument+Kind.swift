@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotAudioBase
 import EarshotAudioDevices
 import EarshotCall
 import EarshotMediaTransport
@@ -45,6 +46,10 @@ extension EventDocument {
         case .recordingFailed(let error): self.error = ErrorDocument(error)
         case .recordingConsentRequested(let participants):
             self.participants = participants.map { ParticipantDocument($0) }
+        case .accompaniment(let status):
+            let time = HostTime(nanoseconds: monotonicNanoseconds)
+            accompaniment = status.map { AccompanimentDocument($0, at: time) }
+        case .accompanimentFailed(let error): self.error = ErrorDocument(code: "file", error)
         case .messageReceived(let message): self.message = MessageDocument(message)
         case .messagesLost(let name, let count, let reason):
             self.name = name.text

@@ -47,6 +47,8 @@ extension EventDocument.Name {
             case .participantRecording: .participantRecording
             case .recordingConsentRequested: .recordingConsentRequested
             case .recordingConsent: .recordingConsent
+            case .accompaniment: .accompaniment
+            case .accompanimentFailed: .accompanimentFailed
             case .messageReceived: .messageReceived
             case .messagesLost: .messagesLost
             case .streamRefused: .streamRefused

@@ -36,6 +36,7 @@ package struct EventDocument: Codable, Equatable, Sendable {
     package var rate: RateDocument?
     package var port: Int?
     package var recording: RecordingDocument?
+    package var accompaniment: AccompanimentDocument?
     package var message: MessageDocument?
     package var transfer: TransferDocument?
     package var stream: String?
@@ -65,6 +66,7 @@ package struct EventDocument: Codable, Equatable, Sendable {
         case callBegan, formatChanged, transportFailed, mediaMissing, negotiationFailed, linkRate
         case recordingStarted, recordingEnded, recordingFailed, participantRecording, recordingConsentRequested,
             recordingConsent
+        case accompaniment, accompanimentFailed
         case messageReceived, messagesLost, streamRefused, transfer
         case ended
     }

@@ -51,6 +51,7 @@ extension StatusDocument {
             isPushToTalk = snapshot.isPushToTalk
         }
         effects = snapshot.effects.map { EffectsDocument($0) }
+        accompaniment = snapshot.accompaniment.map { AccompanimentDocument($0, at: now) }
         recording = snapshot.recording.map {
             RecordingDocument(folder: $0.folder, seconds: max(0, now.seconds(since: $0.since)))
         }

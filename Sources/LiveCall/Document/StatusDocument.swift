@@ -66,6 +66,9 @@ package struct StatusDocument: Codable, Equatable, Sendable {
     /// The effects of the local voice; nil without any.
     package var effects: EffectsDocument?
 
+    /// The accompaniment; nil without one.
+    package var accompaniment: AccompanimentDocument?
+
     /// The local recording; nil without one.
     package var recording: RecordingDocument?
     /// True if a recording was requested that waits for the sound.

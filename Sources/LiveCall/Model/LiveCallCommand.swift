@@ -60,6 +60,11 @@ public enum LiveCallCommand: Hashable, Sendable {
     /// Changes a parameter of a present effect without a click. The effect is its number from 1 or its name; the value is a
     /// number in the parameter's unit, the name of a choice, or `on` or `off`.
     case setEffectParameter(String, of: String, to: String)
+    /// Loads files to play with the call: sound files, playlists (M3U, PLS) and folders. They are paused at the beginning of the
+    /// first one. An empty list ends the accompaniment. A file that cannot be played is skipped, with an event.
+    case setAccompaniment(files: [String])
+    /// Changes the accompaniment.
+    case controlAccompaniment(AccompanimentControl)
     /// Records the call to a folder; nil for a new folder in the user's music. A recording begins with the sound. The other
     /// participants see it, and each voice is recorded once its participant allows it.
     case startRecording(folder: String?)
@@ -81,7 +86,8 @@ public enum LiveCallCommand: Hashable, Sendable {
         case host, join, providePIN, admit, decline, blockRequest, remove, block, setAdmission, setMuted, rename,
             setVolume, setHeard, setOutputVolume, setLatencyProfile, setCodec, setDevice,
             setVoiceProcessing, setMonitor, setPushToTalk, setEffects, setEffectParameter,
-            startRecording, stopRecording, allowRecording, say, sendFile,
+            setAccompaniment,
+            controlAccompaniment, startRecording, stopRecording, allowRecording, say, sendFile,
             leave, endRoom
     }
 
@@ -110,6 +116,8 @@ public enum LiveCallCommand: Hashable, Sendable {
         case .setPushToTalk: .setPushToTalk
         case .setEffects: .setEffects
         case .setEffectParameter: .setEffectParameter
+        case .setAccompaniment: .setAccompaniment
+        case .controlAccompaniment: .controlAccompaniment
         case .startRecording: .startRecording
         case .stopRecording: .stopRecording
         case .allowRecording: .allowRecording
@@ -164,6 +172,8 @@ public enum CommandRefusal: Error, Hashable, Sendable {
     case noMonitor
     /// There is no such effect, parameter or value, or the effect cannot run here.
     case effect(AudioEngineError)
+    /// There is no accompaniment.
+    case noAccompaniment
     /// The call is being recorded already.
     case alreadyRecording
     /// The call is not being recorded.
@@ -202,8 +212,11 @@ extension LiveCallSnapshot {
         case .providePIN: return pinRequest == nil ? .noPINRequest : nil
         case .setMonitor where device?.hasSeparateInput == true: return .noMonitor
         case .setOutputVolume, .setLatencyProfile, .setMonitor, .setPushToTalk, .setCodec, .setDevice,
-            .setEffects, .setEffectParameter:
+            .setEffects, .setEffectParameter, .setAccompaniment:
             return sound == .none ? .noSound : nil
+        case .controlAccompaniment:
+            guard sound != .none else { return .noSound }
+            return accompaniment == nil ? .noAccompaniment : nil
         case .setVoiceProcessing:
             guard sound != .none else { return .noSound }
             if case .failed? = voiceProcessing { return .noVoiceProcessing }
@@ -229,7 +242,7 @@ extension LiveCallSnapshot {
         case .say, .sendFile: return participants.contains(where: \.isNative) ? nil : .noReceiver
         case .host, .join, .leave, .setMuted, .rename, .setAdmission, .providePIN, .setOutputVolume, .setLatencyProfile,
             .setCodec, .setDevice, .setVoiceProcessing, .setMonitor, .setPushToTalk, .setEffects, .setEffectParameter,
-            .allowRecording:
+            .setAccompaniment, .controlAccompaniment, .allowRecording:
             return nil
         }
     }

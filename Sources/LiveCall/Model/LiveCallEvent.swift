@@ -2,6 +2,7 @@
 
 import EarshotAudioBase
 import EarshotAudioDevices
+import EarshotAudioFiles
 import EarshotAudioSession
 import EarshotCall
 import EarshotMediaTransport
@@ -125,6 +126,13 @@ public struct LiveCallEvent: Sendable {
         case recordingConsentRequested([Participant])
         /// A participant answered whether others may record its voice.
         case recordingConsent(Participant)
+
+        // MARK: Accompaniment
+
+        /// The accompaniment changed: its file, playing or paused, its gain, for whom; or it was sought. nil if it has ended.
+        case accompaniment(AccompanimentStatus?)
+        /// A file or a playlist of the accompaniment cannot be played, or not to its end. The next file follows.
+        case accompanimentFailed(AudioFileError)
 
         // MARK: Messages and files
 

@@ -106,6 +106,8 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     public internal(set) var recording: CallRecordingStatus?
     /// True from the request to record until the recording has begun: it waits for the sound.
     package internal(set) var isRecordingAwaited = false
+    /// The accompaniment; nil while there is none.
+    public internal(set) var accompaniment: AccompanimentStatus?
     /// True if others may record the local voice; nil before the answer.
     public internal(set) var allowsRecording: Bool?
     /// The number of messages that were not delivered yet, counted for each receiver.

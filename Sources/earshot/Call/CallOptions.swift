@@ -30,6 +30,9 @@ struct CallOptions: ParsableArguments {
     @OptionGroup(title: "Recording")
     var recording: RecordingOptions
 
+    @OptionGroup(title: "Accompaniment")
+    var accompaniment: AccompanimentOptions
+
     @OptionGroup var existing: OverwriteOptions
 
     @Option(

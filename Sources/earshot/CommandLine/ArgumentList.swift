@@ -10,7 +10,7 @@ struct ArgumentList {
     init(_ raw: [String]) {
         arguments = Self.joiningNegativeNumbers(raw)
         // A negative volume or value is an argument, which ArgumentParser would take for an option.
-        guard raw.starts(with: ["call", "volume"]) || raw.starts(with: ["call", "effects"]) else { return }
+        guard raw.first == "call", raw.count > 1, ["volume", "effects", "accompany"].contains(raw[1]) else { return }
         arguments = arguments.map { Self.negativeNumber($0).map { "\u{2212}" + $0.dropFirst() } ?? $0 }
     }
 

@@ -60,7 +60,7 @@ struct PlaySources {
                 }
                 hasStandardInput = true
                 try addStandardInput()
-            } else if ["m3u", "m3u8", "pls"].contains((name as NSString).pathExtension.lowercased()) {
+            } else if StreamPlaylist.fileExtensions.contains((name as NSString).pathExtension.lowercased()) {
                 try addPlaylist(name, depth: depth)
             } else {
                 try addFiles(name)
@@ -98,9 +98,7 @@ struct PlaySources {
         }
     }
 
-    static func isAddress(_ name: String) -> Bool {
-        ["http://", "https://"].contains { name.lowercased().hasPrefix($0) }
-    }
+    static func isAddress(_ name: String) -> Bool { StreamPlaylist.isAddress(name) }
 
     private mutating func addFiles(_ name: String) throws {
         for source in try FileSources([name]).all {
@@ -131,12 +129,6 @@ struct PlaySources {
             throw Failure("\(path): the playlist is empty.", status: Failure.data)
         }
         let folder = (path as NSString).deletingLastPathComponent
-        for name in names { try add(Self.resolve(name, in: folder), depth: depth + 1) }
-    }
-
-    private static func resolve(_ name: String, in folder: String) -> String {
-        if isAddress(name) || name.hasPrefix("/") { return name }
-        if name.lowercased().hasPrefix("file://"), let path = URL(string: name)?.path, !path.isEmpty { return path }
-        return (folder as NSString).appendingPathComponent(name)
+        for name in names { try add(StreamPlaylist.path(of: name, inFolder: folder), depth: depth + 1) }
     }
 }

@@ -27,6 +27,8 @@ enum EventSentences {
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
             .recordingConsent:
             return recording(name, event)
+        case .accompaniment: return AccompanimentSentences.changed(event.accompaniment)
+        case .accompanimentFailed: return event.error?.text ?? ""
         case .messageReceived, .messagesLost, .streamRefused, .transfer: return transfer(name, event)
         }
     }

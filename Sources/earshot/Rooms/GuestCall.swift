@@ -74,9 +74,11 @@ extension CallOptions {
         return configuration
     }
 
-    /// Throws if received files or recordings cannot be stored in their folders. The folder of a recording may be missing.
+    /// Throws if received files or recordings cannot be stored in their folders, or a file of the accompaniment is missing. The
+    /// folder of a recording may be missing.
     func checkFolders() throws(Failure) {
         try Self.checkFolder(receive)
+        try accompaniment.check()
         guard recording.record != nil else { return }
         do throws(CallRecordingError) {
             try RecordingFolder.check(recording.folder)

@@ -63,7 +63,8 @@ struct RoomKeyBindings {
             o  hear yourself: on, off, auto   t  push to talk: hold Space
             f  turn your effects off, or on again
             y, n  let others record your voice, or decline
-            """
+
+            """ + RoomAccompanimentKeys.help
         guard isHost else { return own }
         return """
             y  admit the guest who asks       n  decline
@@ -104,7 +105,9 @@ struct RoomKeyBindings {
         case .character("?"), .character("h"): return .help
         case .character("s"), .character("S"): return .status
         case .escape where previousMode != .idle: return .say("Cancelled.")
-        default: if let action = volumeKeys.take(key, snapshot) { return action }
+        default:
+            if let action = volumeKeys.take(key, snapshot) { return action }
+            if let action = RoomAccompanimentKeys.take(key, snapshot, at: now) { return action }
         }
         if isAmbiguous(key, previousMode, at: now) {
             return .say("The question changed. Press \(Self.consent(for: key) == nil ? "b" : "y or n") again.")

@@ -32,6 +32,7 @@ final class RoomPresenter {
     private let staysAlone: Bool
     private var lastEventNumber: UInt64 = 0
     private var hadVoiceProcessing = false
+    private var accompanimentNotices = AccompanimentNotices()
     /// The last completed recording of the local participant; nil before.
     private(set) var recording: CallRecordingResult?
     private var recordingNotices = RecordingNotices()
@@ -141,6 +142,10 @@ final class RoomPresenter {
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
             .recordingConsent:
             presentRecording(event)
+        case .accompaniment:
+            let song = EventDocument(event).accompaniment
+            if let words = accompanimentNotices.sentence(song, hasStatusLine: Terminal.redraws) { Terminal.say(words) }
+        case .accompanimentFailed: warn(event)
         case .messageReceived, .messagesLost, .streamRefused, .transfer: presentTransfer(event)
         }
     }

@@ -45,6 +45,7 @@ final class RoomRunner {
                 if let sentence = RecordingSentences.refused(error) { Terminal.warn(sentence) }
             }
         }
+        if let command = options.accompaniment.command { try? call.perform(command) }  // or the call has ended
         let socket = CallSocketServer.open(for: call)
         let ending = watch()
         Terminal.live("")
@@ -116,6 +117,7 @@ final class RoomRunner {
             elapsed: elapsed, duration: options.duration, peak: levels.own.spokenPeak,
             isMuted: snapshot.isMuted, isPushToTalk: snapshot.isPushToTalk, isRecording: snapshot.recording != nil,
             outputVolume: snapshot.outputVolume,
+            accompaniment: snapshot.accompaniment.map { AccompanimentDocument($0, at: .now()) },
             others: snapshot.participants.map {
                 Self.line($0, levels.participants[$0.id], isSelected: $0.id == input.selection)
             },

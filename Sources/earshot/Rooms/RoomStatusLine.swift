@@ -45,6 +45,7 @@ struct RoomStatusLine {
     var isRecording = false
     /// The volume of the whole playback, a factor.
     var outputVolume: Float = 1
+    var accompaniment: AccompanimentDocument?
     var others: [Other] = []
     /// The number of guests who ask to be admitted.
     var questionCount = 0
@@ -96,6 +97,7 @@ struct RoomStatusLine {
         } else if isMuted {
             all.append("You are muted.")
         }
+        if let accompaniment { all.append("Accompaniment: \(AccompanimentSentences.text(accompaniment)).") }
         if isRecording { all.append("You are recording.") }
         all += others.filter(\.isRecording).map { "\(TerminalText.sanitized($0.name)) is recording." }
         return all.joined(separator: " ")
@@ -120,6 +122,10 @@ struct RoomStatusLine {
             parts.append(isPushToTalk ? "hold Space" : "muted")
         }
         if outputVolume != 1 { parts.append("playback \(VolumeSentences.text(outputVolume))") }
+        if let accompaniment {
+            let limit = detail.hasMeters || detail.nameLimit > 12 ? detail.nameLimit : 0
+            parts.append(AccompanimentSentences.line(accompaniment, titleLimit: limit))
+        }
         parts += shown(detail.count).map { Self.part($0, detail) }
         if others.count > detail.count { parts.append("+\(others.count - detail.count)") }
         if others.isEmpty { parts.append("waiting for guests") }

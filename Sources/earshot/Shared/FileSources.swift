@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotAudioContainers
 import EarshotAudioFiles
 import Foundation
 
@@ -20,10 +21,7 @@ struct FileSources {
 
     private(set) var all: [Source] = []
     /// The extensions by which sound files in a folder are found.
-    static let endings: Set<String> = [
-        "wav", "wave", "rf64", "bwf", "aif", "aiff", "aifc", "caf", "flac", "ogg", "oga", "opus", "mp3", "mp2", "m4a",
-        "m4b", "mp4", "aac", "adts", "au", "snd", "w64", "mka", "mkv", "webm", "wma", "ac3", "eac3",
-    ]
+    static let endings = SoundFiles.fileExtensions
 
     /// - Throws: ``Failure`` if a folder has no sound files or is unreadable, or if standard input is named twice.
     init(_ names: [String]) throws {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+extension CallSession {
+    /// Returns the song that is played with the call, at first silent; created by the first call. The song is added behind
+    /// ``playbackInsert`` and before ``outputVolume``; if it is for all, also to the sent voice, behind ``isMuted``.
+    package func startAccompaniment() -> CallAccompaniment? {
+        let song = song.withLock { song in
+            let started =
+                song
+                ?? CallAccompaniment(
+                    channelCount: preferences.channelCount, sampleRate: preferences.deviceRate,
+                    hasSeparateMicrophone: microphone != nil)
+            song = started
+            return started
+        }
+        processor.songInserts.playback.set(song.playbackInsert)
+        processor.songInserts.capture.set(song.captureInsert)
+        followVoicePath()
+        return song
+    }
+
+    /// Delays the sent song by the latency of the voice path, so that voice and song are as far apart as they were sung.
+    func followVoicePath() {
+        guard let song = song.withLock({ $0 }) else { return }
+        let latencies = [
+            voice?.processing == .on ? voice?.processingLatency : nil, voice?.effects?.latency,
+            processor.captureInsert.insert?.latency,
+        ]
+        song.setVoiceLatency(latencies.reduce(0) { $0 + ($1 ?? 0) })
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+
+/// The accompaniment as JSON.
+package struct AccompanimentDocument: Codable, Equatable, Sendable {
+    /// The path of the file.
+    package var file: String
+    package var title: String
+    /// The number of the file from 1, and of all files; nil until the file was opened.
+    package var item: Int?
+    package var itemCount: Int?
+    /// The position in the file, at the time of the event or the status.
+    package var seconds: Double
+    /// The length of the file in seconds; nil until the file was opened.
+    package var duration: Double?
+    package var isPlaying: Bool
+    /// True while the position moves.
+    package var isMoving: Bool
+    /// The gain, a factor.
+    package var volume: Float
+    package var isForAll: Bool
+    /// The times at which the accompaniment was silent because its file was read too slowly.
+    package var underruns: Int
+
+    package init(_ status: AccompanimentStatus, at time: HostTime) {
+        file = status.path
+        title = status.title
+        if status.item > 0 { (item, itemCount) = (status.item, status.itemCount) }
+        seconds = (status.position(at: time) * 1e3).rounded() / 1e3
+        duration = status.duration
+        isPlaying = status.isPlaying
+        isMoving = status.isMoving
+        volume = status.gain
+        isForAll = status.isForAll
+        underruns = status.underrunCount
+    }
+}
+
+extension CommandDocument {
+    /// The names of the controls.
+    private enum ControlName: String {
+        case play, pause, seek, next, previous, setGain, setForAll
+    }
+
+    mutating func setControl(_ control: AccompanimentControl) {
+        let name: ControlName
+        switch control {
+        case .play: name = .play
+        case .pause: name = .pause
+        case .seek(let seconds): (name, self.seconds) = (.seek, seconds)
+        case .next: name = .next
+        case .previous: name = .previous
+        case .setGain(let gain): (name, volume) = (.setGain, gain)
+        case .setForAll(let isForAll): (name, self.isForAll) = (.setForAll, isForAll)
+        }
+        self.control = name.rawValue
+    }
+
+    func accompanimentControl() throws(CommandDocumentError) -> AccompanimentControl {
+        switch try requiredValue(control, "control", { ControlName(rawValue: $0) }) {
+        case .play: return .play
+        case .pause: return .pause
+        case .seek: return .seek(to: try requiredValue(seconds, "seconds") { $0.isFinite ? $0 : nil })
+        case .next: return .next
+        case .previous: return .previous
+        case .setGain: return .setGain(try gain())
+        case .setForAll: return .setForAll(try requiredValue(isForAll, "isForAll") { $0 })
+        }
+    }
+}
