@@ -101,7 +101,7 @@ let allLayers = [
             "AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "AudioDevices", "AudioSession", "AudioEngine",
             "AudioQueues", "AudioStreams", "VoiceProcessing", "Playout", "MediaTransport", "Rooms", "Nearby", "Call",
         ],
-        testUses: ["Simulation"]),
+        testUses: ["Simulation", "EngineMeasures"]),
     Layer(
         name: "Simulation",
         uses: [

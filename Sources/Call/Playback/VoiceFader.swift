@@ -6,11 +6,18 @@ import EarshotAudioBase
 struct VoiceFader: BitwiseCopyable {
     private var gain: Float
     private let step: Float  // the change of the gain a frame
+    private var hasBegun = false
+    private var onsetFrames: Int  // frames of a beginning voice that are still to be silent
+
+    /// The seconds of silence at the beginning of a voice. Playout's resampler responds 16 frames of the stream before the first
+    /// sample, and the gain must not rise before that sample, which may be loud.
+    private static var onsetTime: Double { @_noLocks get { 0.000_5 } }
 
     @_noLocks
     init(sampleRate: Double, isHeard: Bool) {
         gain = isHeard ? 1 : 0
         step = Float(1 / (0.005 * sampleRate))
+        onsetFrames = Int(Self.onsetTime * sampleRate)
     }
 
     /// True before the first sound of a voice that fades in.
@@ -26,17 +33,32 @@ struct VoiceFader: BitwiseCopyable {
         fade(block, from: 0, frameCount, by: isHeard ? step : 0 - step)
     }
 
-    /// Fades a voice in from its first sample that is not zero; does nothing once the voice has its full gain.
+    /// Fades a voice in from 0.5 ms after its first sample that is not zero; does nothing once the voice has its full gain.
     @_noLocks
     mutating func begin(_ block: Channels, _ frameCount: Int) {
         if gain == 1 { return }
-        var first = gain > 0 ? 0 : frameCount
+        var first = 0
+        if onsetFrames > 0 {
+            first = hasBegun ? 0 : firstSound(block, frameCount)
+            hasBegun = first < frameCount
+            let silentFrames = min(onsetFrames, frameCount &- first)
+            onsetFrames = onsetFrames &- silentFrames
+            first = first &+ silentFrames
+            for c in 0..<block.count { clearSamples(block[c], first) }
+        }
+        fade(block, from: first, frameCount, by: step)
+    }
+
+    /// Returns the first frame that is not zero; `frameCount` if there is none.
+    @_noLocks
+    private func firstSound(_ block: Channels, _ frameCount: Int) -> Int {
+        var first = frameCount
         for c in 0..<block.count {
             var i = 0
             while i < first, block[c][i] == 0 { i &+= 1 }
-            first = i < first ? i : first
+            first = i
         }
-        fade(block, from: first, frameCount, by: step)
+        return first
     }
 
     @_noLocks

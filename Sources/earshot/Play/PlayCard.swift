@@ -24,7 +24,7 @@ final class PlayCard: SessionCard {
     init(_ command: PlayCommand, hasKeys: Bool) throws {
         asked = try command.card.system()
         loudspeaker = command.card.loudspeaker
-        effects = try command.effects.map { try EffectParser.effect($0) }
+        effects = try command.effects.map { try EffectOptions.effect($0) }
         let system: any AudioSystem =
             asked.device == .simulated
             ? SimulatedSystem.standard(

@@ -68,7 +68,7 @@ struct PlayCommand: ExampledCommand {
         guard (-60...18).contains(volume) else { throw ValidationError("--volume must be -60 to 18 (dB)") }
         guard (0.25...4).contains(speed) else { throw ValidationError("--speed must be 0.25 to 4") }
         if seed != nil, !shuffle { throw ValidationError("--seed needs --shuffle") }
-        for effect in effects { _ = try EffectParser.effect(effect) }
+        for effect in effects { _ = try EffectOptions.effect(effect) }
     }
 
     func run() throws {

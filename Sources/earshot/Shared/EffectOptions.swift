@@ -15,13 +15,14 @@ struct EffectOptions: ParsableArguments {
     func validate() throws { _ = try effects() }
 
     /// Returns new effects, in order.
-    func effects() throws -> [AudioUnitEffect] {
-        try descriptions.map { text in
-            do throws(AudioEngineError) {
-                return try AudioUnitEffect.effect(parsing: text)
-            } catch {
-                throw ValidationError("--effect \(text): \(ErrorText.text(error))")
-            }
+    func effects() throws -> [AudioUnitEffect] { try descriptions.map { try Self.effect($0) } }
+
+    /// Returns a new effect from the option's value.
+    static func effect(_ text: String) throws(ValidationError) -> AudioUnitEffect {
+        do throws(AudioEngineError) {
+            return try AudioUnitEffect.effect(parsing: text)
+        } catch {
+            throw ValidationError("--effect \(text): \(ErrorText.text(error))")
         }
     }
 }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EngineMeasures
+import Foundation
+
+/// The clicks and gaps of changed calls, by the kind of the last change before them.
+struct ChangeReport {
+    struct Row {
+        var count = 0
+        /// In dBFS.
+        var worstClick = -240.0
+        var worstGap = 0
+
+        mutating func note(click level: Double) { worstClick = max(worstClick, level) }
+        mutating func note(gap frameCount: Int) { worstGap = max(worstGap, frameCount) }
+    }
+
+    private(set) var rows = [CallChange.Kind: Row]()
+    /// The clicks and gaps that are too large, and all other failures.
+    private(set) var faults: [String] = []
+    private(set) var callCount = 0
+    /// The seconds of listened sound.
+    private(set) var seconds = 0.0
+    /// The measured levels of tones that had a steady expected level.
+    private(set) var levelCount = 0
+
+    /// Adds a call that has ended.
+    mutating func add(_ call: ChangedCall) {
+        callCount += 1
+        let oldCount = faults.count
+        for change in call.changes { rows[change.kind, default: Row()].count += 1 }
+        for gap in call.gaps { note(gap.frameCount, gap.text, at: gap.time, in: call) }
+        for peer in call.departed + call.present { judge(peer, in: call) }
+        faults += call.problems.map { "seed \(call.seed), \($0)" }
+        guard faults.count > oldCount else { return }
+        faults.append("seed \(call.seed) alone: scripts/bench changes \(call.seed)-\(call.seed)")
+    }
+
+    private mutating func judge(_ peer: ChangedPeer, in call: ChangedCall) {
+        let sound = HeardSound(peer.heard)
+        seconds += Double(peer.heard.count) / ChangedCall.rate
+        func time(_ frame: Int) -> HostTime { peer.start.advanced(bySeconds: Double(frame) / ChangedCall.rate) }
+        for (index, level) in sound.clickLevels.enumerated() {
+            let time = time((index + 1) * HeardSound.clickFrameCount)
+            note(click: level, heardBy: peer.person, at: time, in: call)
+        }
+        for (index, amplitudes) in sound.amplitudes.enumerated() {
+            let (first, last) = (index * ToneMeter.frameCount, (index + 1) * ToneMeter.frameCount)
+            let (start, end) = (time(first), time(last).advanced(bySeconds: 0.01))
+            let gains = (0..<3).map { call.gains.steadyGain(of: $0, heardBy: peer.person, from: start, to: end) }
+            guard gains.allSatisfy({ $0 != nil }) else { continue }
+            for (speaker, gain) in gains.enumerated() where speaker != peer.person {
+                judge(amplitudes[speaker], Double(gain ?? 0), of: speaker, peer, at: time(last), in: call)
+            }
+        }
+    }
+
+    private mutating func judge(
+        _ amplitude: Double, _ gain: Double, of speaker: Int, _ peer: ChangedPeer, at time: HostTime,
+        in call: ChangedCall
+    ) {
+        levelCount += 1
+        let expected = gain * ChangedCall.amplitude
+        let missing = HeardSound.missingFrames(amplitude: amplitude, expected: expected)
+        let voice = "person \(speaker)'s voice of \(amplitude), not \(expected)"
+        if missing > 0 {
+            note(missing, "person \(peer.person) hears \(voice)", at: time, in: call)
+        } else if amplitude > 1.1 * expected + 0.001 {
+            faults.append("seed \(call.seed), \(Self.text(time)): person \(peer.person) hears \(voice)")
+        }
+    }
+
+    private mutating func note(click level: Double, heardBy person: Int, at time: HostTime, in call: ChangedCall) {
+        let change = Self.lastChange(before: time, in: call)
+        if let kind = change?.kind { rows[kind, default: Row()].note(click: level) }
+        guard level > HeardSound.clickLimit else { return }
+        faults.append(
+            "seed \(call.seed), \(Self.text(time)): person \(person) hears a click of "
+                + String(format: "%.1f dBFS ", level) + Self.text(change))
+    }
+
+    private mutating func note(_ gap: Int, _ text: String, at time: HostTime, in call: ChangedCall) {
+        let change = Self.lastChange(before: time, in: call)
+        if let kind = change?.kind { rows[kind, default: Row()].note(gap: gap) }
+        guard gap > change?.kind.allowedGapFrames ?? 0 else { return }
+        faults.append("seed \(call.seed), \(Self.text(time)): \(text) \(Self.text(change))")
+    }
+
+    /// Returns the last change that can be heard at a time, which is rounded down by at most a block and a card's start.
+    private static func lastChange(before time: HostTime, in call: ChangedCall) -> CallChange? {
+        call.changes.last { $0.time <= time.advanced(bySeconds: 0.01) }
+    }
+
+    private static func text(_ time: HostTime) -> String {
+        String(format: "%.3f s", time.seconds(since: ChangedCall.beginning))
+    }
+
+    private static func text(_ change: CallChange?) -> String {
+        guard let change else { return "before the first change" }
+        return "after person \(change.person)'s \(change.text) at \(text(change.time))"
+    }
+
+    /// The rows of a table in Markdown.
+    var table: [String] {
+        ["| Change | made | worst click, dBFS | worst gap, frames | allowed |", "| --- | --- | --- | --- | --- |"]
+            + CallChange.Kind.allCases.map { kind in
+                let row = rows[kind] ?? Row()
+                return
+                    "| \(kind.rawValue) | \(row.count) | \(String(format: "%.1f", row.worstClick)) | \(row.worstGap) | "
+                    + "\(kind.allowedGapFrames) |"
+            }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestTraits
+import Testing
+
+/// Changes of running calls: no change clicks, none costs more than its gap, and faces that follow by events agree.
+///
+/// `EARSHOT_CHANGES=1-1000` runs these seeds instead of 1 to 100 (`scripts/bench changes`). `EARSHOT_CHANGES_FOLDER` names a folder
+/// for the sound that each person hears, in 32-bit floats.
+@Suite(.optimized) struct ChangedCallTests {
+    private static let seeds: ClosedRange<UInt64> = {
+        let ends = ProcessInfo.processInfo.environment["EARSHOT_CHANGES"]?.split(separator: "-").compactMap {
+            UInt64($0)
+        }
+        guard let ends, ends.count == 2, ends[0] <= ends[1] else { return 1...100 }
+        return ends[0]...ends[1]
+    }()
+
+    @Test func `no change of a running call clicks or costs an unexplained gap, and two faces agree`() throws {
+        var report = ChangeReport()
+        for seed in Self.seeds {
+            let call = ChangedCall(seed: seed)
+            try call.run()
+            report.add(call)
+            try keep(call)
+        }
+        for fault in report.faults.prefix(60) { print(fault) }
+        #expect(report.faults.isEmpty, "\(report.faults.count) faults, the first: \(report.faults.first ?? "")")
+        for line in report.table { print("change figure: \(line)") }
+        print(
+            "changes: \(report.callCount) calls, \(Int(report.seconds)) s of sound, \(report.levelCount) levels compared"
+        )
+        #expect(report.levelCount > 100 * report.callCount)
+        if Self.seeds.count >= 100 {
+            #expect(CallChange.Kind.allCases.allSatisfy { report.rows[$0]?.count ?? 0 > Self.seeds.count })
+        }
+    }
+
+    @Test func `equal seeds give equal sound`() throws {
+        let calls = [ChangedCall(seed: 5), ChangedCall(seed: 5)]
+        for call in calls { try call.run() }
+        let heard = calls.map { call in (call.departed + call.present).map(\.heard) }
+        let isEqual = heard[0] == heard[1]
+        let isHeard = heard[0].allSatisfy { $0.contains { $0 != 0 } }
+        #expect(isEqual && isHeard)
+    }
+
+    /// Prints the changes of a single call, and keeps its sound if a folder is named.
+    private func keep(_ call: ChangedCall) throws {
+        guard Self.seeds.count == 1 else { return }
+        for change in call.changes {
+            print(
+                String(format: "%.3f s:", change.time.seconds(since: ChangedCall.beginning)), "person", change.person,
+                change.text)
+        }
+        guard let folder = ProcessInfo.processInfo.environment["EARSHOT_CHANGES_FOLDER"] else { return }
+        for (index, peer) in (call.departed + call.present).enumerated() {
+            let file = URL(fileURLWithPath: folder).appendingPathComponent("\(call.seed)-\(index)-\(peer.person).f32")
+            try peer.heard.withUnsafeBytes { Data($0) }.write(to: file)
+        }
+    }
+}

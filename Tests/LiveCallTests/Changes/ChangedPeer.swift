@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotAudioDevices
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotVoiceProcessing
+
+@testable import EarshotCall
+@testable import EarshotLiveCall
+@testable import EarshotRooms
+@testable import EarshotSimulation
+
+/// The program of one person in a ``ChangedCall``: the model of the call, its media, and a simulated card. It executes the model's
+/// actions as ``LiveCall`` does, on the caller's thread. The microphone hears a tone.
+final class ChangedPeer {
+    let person: Int
+    let id: MemberID
+    private(set) var core: LiveCallCore
+    let session: CallSession
+    let client: any MediaClient
+    let device: StackDevice
+    let start: HostTime
+    /// True from this person's leaving until the others know it.
+    var isLeaving = false
+    /// The loudspeaker's sound since ``start``.
+    private(set) var heard: [Float] = []
+    private(set) var events: [LiveCallEvent] = []
+    private(set) var faces: [EventFace] = []
+    /// The actions that this rig does not know.
+    private(set) var unknownActions: [String] = []
+
+    private unowned let call: ChangedCall
+    private let voice: CallVoice
+    private let microphone = AudioRing(channelCount: 1, capacity: 8_192)
+    private let loudspeaker = AudioRing(channelCount: 1, capacity: 8_192)
+    private let block: AudioBuffer
+    private let tone: [Float]
+    private var capturedFrames: Int
+    private var recording: CallRecording?
+
+    var peerID: PeerID { PeerID(Int(id.number)) }
+
+    init(_ person: Int, _ id: MemberID, in call: ChangedCall) throws {
+        (self.person, self.id, self.call, start) = (person, id, call, call.now)
+        let frameCount = [64, 128, 256][call.draw(3)]
+        block = AudioBuffer(channelCount: 1, frameCapacity: frameCount)
+        tone = ChangedCall.tone(person)
+        capturedFrames = call.draw(tone.count)  // the voice begins somewhere in the tone
+        device = try StackDevice(
+            SimulatedCard.Configuration(
+                sampleRate: ChangedCall.rate, blockFrameCount: frameCount,
+                driftPPM: 100 * (call.random.unit() - 0.5), source: microphone, sink: loudspeaker),
+            startingAt: call.now.advanced(bySeconds: 0.005 * call.random.unit()))
+        var options = VoiceProcessingOptions()
+        (options.echo, options.noise) = (nil, nil)  // a tone would be taken for noise, or for the echo of others
+        voice = CallVoice(
+            canProcess: true, options: options, sampleRate: ChangedCall.rate, channelCount: 1,
+            blockFrameCount: frameCount)
+        session = CallSession(
+            CallPreferences(codec: .pcm, deviceRate: ChangedCall.rate, deviceBlock: frameCount), device: device,
+            cname: "person \(person)", voice: voice)
+        guard let client = session.client else { throw ChangedCall.NoClient() }
+        self.client = client
+        var configuration = LiveCall.Configuration()
+        configuration.staysAlone = true
+        configuration.voiceProcessing = .off
+        core = LiveCallCore(configuration, latencyProfile: session.latencyProfile, hasVoiceProcessing: true)
+    }
+
+    // MARK: The model
+
+    func handle(_ event: LiveCallCore.Event) { execute(core.handle(event, at: call.now)) }
+
+    func perform(_ command: LiveCallCommand) throws(CommandRefusal) { execute(try core.perform(command, at: call.now)) }
+
+    /// Adds a face, which knows the present snapshot and hears all later events.
+    func addFace() { faces.append(EventFace(core.snapshot)) }
+
+    private func execute(_ actions: [LiveCallCore.Action]) {
+        for action in actions {
+            switch action {
+            case .media(let action): execute(action)
+            case .room(let action): execute(action)
+            case .notify(let event):
+                events.append(event)
+                for index in faces.indices { faces[index].follow(event) }
+            case .say(let text, let participants): call.say(text, from: self, to: participants)
+            default: unknownActions.append("\(action)")
+            }
+        }
+    }
+
+    private func execute(_ action: LiveCallCore.MediaAction) {
+        switch action {
+        case .start:
+            do { try session.start() } catch { unknownActions.append("the device does not start: \(error)") }
+            voice.stop()  // the thread of voice processing: ``runCycle()`` does its work
+            handle(.soundStarted(.test, nil))
+        case .stop:
+            session.stop()
+            if recording != nil { endRecording() }
+        case .startRecording(let folder):
+            recording = try? session.startRecording()
+            handle(.recordingStarted(folder: folder ?? ""))
+        case .stopRecording: endRecording()
+        default: executeSetting(action)
+        }
+    }
+
+    private func executeSetting(_ action: LiveCallCore.MediaAction) {
+        switch action {
+        case .setMuted(let isMuted): session.setMuted(isMuted)
+        case .setGain(let gain, let id): session.setLastingGain(gain, of: PeerID(Int(id.number)))
+        case .setOutputVolume(let volume): session.setOutputVolume(volume)
+        case .setLatencyProfile(let profile): session.setLatencyProfile(profile)
+        case .setVoiceProcessing(let isOn): voice.setProcessing(isOn)
+        default: unknownActions.append("\(action)")
+        }
+    }
+
+    private func endRecording() {
+        session.endRecording()
+        recording = nil
+        handle(.recordingEnded(CallRecordingResult(folder: "/take", seconds: 1, paths: [], gapSeconds: 0)))
+    }
+
+    private func execute(_ action: LiveCallCore.RoomAction) {
+        switch action {
+        case .notify(let notice): call.update(id, notice)
+        case .storeVolumes(let volumes): call.volumes[person].apply(volumes)
+        case .readJoinCodes: handle(.joinCodes([]))
+        case .host, .join, .setAdmission, .close: break
+        default: unknownActions.append("\(action)")
+        }
+    }
+
+    /// Observes media and device as ``LiveCall`` does every 50 ms.
+    func observe() {
+        guard core.snapshot.ending == nil else { return }
+        var observation = LiveCallCore.Observation()
+        for participant in core.snapshot.participants {
+            guard let statistics = session.statistics(of: PeerID(Int(participant.id.number))) else { continue }
+            observation.calls[participant.id] = .init(format: statistics.configuration, rate: statistics.media.rate)
+        }
+        session.followDevice()
+        observation.failure = session.failure
+        observation.microphone = session.levels.microphone
+        observation.device = .test
+        observation.hardwareBlockFrameCount = device.blockFrameCount
+        observation.voice = .init(
+            processing: voice.processing, channelCount: 1, maximumBlockFrameCount: voice.blockFrameCount,
+            latency: voice.processingLatency)
+        handle(.observation(observation))
+    }
+
+    // MARK: The card
+
+    /// Runs the card's next cycle, the thread of voice processing, and the reader of a recording.
+    func runCycle() {
+        let frameCount = block.frameCapacity
+        for i in 0..<frameCount { block.channels[0][i] = tone[(capturedFrames + i) % tone.count] }
+        capturedFrames += frameCount
+        microphone.writer.write(block.channels, frameCount: frameCount)
+        device.runCycle(at: call.now)
+        voice.runPending()
+        while true {
+            let count = loudspeaker.reader.read(block.channels, frameCount: frameCount).frameCount
+            guard count > 0 else { break }
+            heard.append(contentsOf: UnsafeBufferPointer(start: block.channels[0], count: count))
+        }
+        while recording?.read({ _, _, _ in }) != nil {}
+        while recording?.readLocalVoice(.dry) != nil {}
+    }
+
+    /// The number of frames of a participant's voice that were missing so far, as the media count them.
+    func missingFrames(of other: ChangedPeer) -> Int {
+        guard let statistics = session.statistics(of: other.peerID) else { return 0 }
+        let playout = statistics.playout
+        return playout.concealedFrames + playout.droppedFrames + playout.insertedFrames
+            + statistics.media.captureLostFrames
+    }
+}
