@@ -61,8 +61,11 @@ let allLayers = [
         testUses: ["AudioFiles"]),
     Layer(
         name: "AudioDevices",
-        uses: ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", "Histogram"]),
-    Layer(name: "AudioSession", uses: ["AudioBase", "AudioDSP", "AudioDevices", "CRealtime", "CDBus"]),
+        uses: ["AudioBase", "AudioDSP", "CRealtime", "CJACK", "CPipeWire", "CALSA", "Histogram"],
+        testUses: ["ExportedCard"]),
+    Layer(
+        name: "AudioSession", uses: ["AudioBase", "AudioDSP", "AudioDevices", "CRealtime", "CDBus"],
+        testUses: ["ExportedCard"]),
     Layer(
         name: "AudioEngine",
         uses: ["AudioBase", "AudioDSP", "AudioPlugIns", "AudioFiles", "VoiceProcessing", "AudioDevices", "CRealtime"],
@@ -242,6 +245,15 @@ if below.contains("AudioDSP") {
 if isNamed("MediaTransport") {
     // The clock of OpenSSL in the tests' process.
     package.targets.append(.target(name: "OpenSSLClock", path: "Tests/OpenSSLClock"))
+}
+if below.contains("AudioDevices") {
+    // A card in a PipeWire server, for the tests of its routes and profiles.
+    package.targets += [
+        .target(name: "PipeWireCard", dependencies: dependencies(["CPipeWire"]), path: "Tests/PipeWireCard"),
+        .target(
+            name: "ExportedCard", dependencies: ["PipeWireCard", "TestSupport"], path: "Tests/ExportedCard",
+            swiftSettings: settings),
+    ]
 }
 if below.contains("AudioEngine") {
     // The sound of a graph during edits, for its tests and for scripts/bench engine.

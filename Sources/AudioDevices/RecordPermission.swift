@@ -75,7 +75,7 @@ extension AudioSystem {
         if !device.has(.output), !device.ports.isEmpty,
             device.ports.allSatisfy({ $0.availability == .unavailable })
         {
-            return .denied(.notPluggedIn)
+            return .unknown(.notPluggedIn)  // some sensors are wrong
         }
         return isBuiltIn && switches.isMuteLightOn ? .unknown(.hardwareSwitch) : .granted
     }

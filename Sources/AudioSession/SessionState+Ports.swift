@@ -8,7 +8,8 @@ extension SessionState {
     /// devices stay open: the hardware moves the sound.
     ///
     /// Headphones that were pulled out are reported at once, and pause the session if its category requires that. All other
-    /// changes are reported when they have been stable for ``Limit/settle``.
+    /// changes are reported when they have been stable for ``Limit/settle``. A session that is resumed before the hardware leaves
+    /// the pulled port does not pause again.
     mutating func noticePorts(_ snapshot: DeviceSnapshot, _ now: HostTime) -> [Action] {
         policy.unplugged = policy.unplugged.filter { id in snapshot.devices.contains { $0.id == id && !$0.isAvailable }
         }
@@ -20,7 +21,8 @@ extension SessionState {
             input: snapshot.devices.first { $0.id == current.input },
             output: snapshot.devices.first { $0.id == current.output })
         guard new.input?.id == current.input, new.output?.id == current.output else { return [] }
-        if let old = route.output, let output = new.output, Self.areUnplugged(old, output) {
+        if route.output?.port != pausedPort { pausedPort = nil }
+        if let old = route.output, let output = new.output, pausedPort == nil, Self.areUnplugged(old, output) {
             return unplug(from: output, new, now)
         }
         guard !Self.haveSamePorts(route, new) else {
@@ -42,6 +44,7 @@ extension SessionState {
             current = nil
             next = .oldDeviceUnavailable
             portsWanted = nil
+            pausedPort = output.portName == route.output?.portName ? output.port : nil
             isPaused = true
             return [.close, .notify(.paused(route))]
         }

@@ -85,6 +85,7 @@ struct SessionState: Sendable {
     var avoided: [String: HostTime] = [:]  // devices that failed, until when
     var choiceWanted: (choice: RouteChoice, since: HostTime)?
     var portsWanted: (route: AudioRoute, since: HostTime)?  // the present devices with other ports
+    var pausedPort: AudioDeviceDescription.Port?  // the pulled port that paused the session, while it is in use
     var reconfiguration: Reconfiguration?
     var headsetSwitch = HeadsetSwitch()
     var lostDefault: HostTime?  // when the system was first seen without a default device

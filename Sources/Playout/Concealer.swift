@@ -13,11 +13,13 @@ import EarshotAudioDSP
 struct Concealer: ~Copyable {
     /// The seconds of unfaded continuation, of its fade to the background, of full background, and of its fade to silence.
     private static let (holdTime, fadeTime, noiseTime, noiseFadeTime) = (0.020, 0.040, 2.0, 1.0)
-    /// The seconds of the crossfade to received frames.
-    private static let blendTime = 0.00125
+    /// The seconds of the crossfade to received frames, and of a smooth one.
+    private static let (blendTime, smoothBlendTime) = (0.00125, 0.005)
 
     /// True while a continuation is played, or crossfaded with received frames.
     private(set) var isActive = false
+    /// True while the continuation is crossfaded smoothly: received frames are played already.
+    var isBlendingSmoothly: Bool { @_noLocks get { isActive && isSmooth && blended > 0 } }
 
     private let channelCount: Int
     private let predictors: UnsafeMutablePointer<LinearPredictor>
@@ -30,6 +32,8 @@ struct Concealer: ~Copyable {
     private let noiseFrames: Int
     private let noiseFadeFrames: Int
     private let blendFrames: Int
+    private let smoothBlendFrames: Int
+    private var isSmooth = false  // the crossfade is longer, without a kink
     private var elapsed = 0  // frames of continuation so far
     private var blended = 0  // the frames of the continuation crossfaded with received ones
 
@@ -50,6 +54,7 @@ struct Concealer: ~Copyable {
         noiseFrames = Int(Self.noiseTime * sampleRate)
         noiseFadeFrames = Int(Self.noiseFadeTime * sampleRate)
         blendFrames = Int(Self.blendTime * sampleRate)
+        smoothBlendFrames = Int(Self.smoothBlendTime * sampleRate)
     }
 
     deinit {
@@ -67,6 +72,15 @@ struct Concealer: ~Copyable {
         isActive = true
         elapsed = 0
         blended = 0
+        isSmooth = false
+    }
+
+    /// Starts a continuation, unless one is played already, and makes the crossfade to the received frames smooth: they may have
+    /// another phase, because the stream was delayed for longer packets.
+    @_noLocks
+    mutating func beginSmoothly() {
+        begin()
+        isSmooth = true
     }
 
     /// Analyzes the past to predict its continuation. Two channels get one analysis, of their sum, or of their difference if that
@@ -105,17 +119,19 @@ struct Concealer: ~Copyable {
     @_noLocks
     mutating func pass(_ output: Channels, offset: Int, frameCount: Int) {
         if isActive {
-            let count = min(frameCount, blendFrames &- blended)
+            let length = isSmooth ? smoothBlendFrames : blendFrames
+            let count = min(frameCount, length &- blended)
             for c in 0..<channelCount {
                 for i in 0..<count {
-                    let weight = (Float(blended &+ i) + 0.5) / Float(blendFrames)
+                    let share = (Float(blended &+ i) + 0.5) / Float(length)
+                    let weight = isSmooth ? share * share * (3 - 2 * share) : share
                     let substitute = continued(c, elapsed &+ i)
                     output[c][offset &+ i] = substitute + (output[c][offset &+ i] - substitute) * weight
                 }
             }
             elapsed &+= count
             blended &+= count
-            if blended >= blendFrames { isActive = false }
+            if blended >= length { isActive = false }
         }
         past.append(output, offset: offset, frameCount: frameCount)
         noise.observe(past, frameCount: frameCount)

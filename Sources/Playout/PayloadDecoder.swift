@@ -22,9 +22,11 @@ struct PayloadDecoder: ~Copyable {
         stage = PacketStage(channelCount: configuration.channelCount)
     }
 
-    /// Returns true if the packet has another codec than the one decoded last.
+    /// Returns true if the packet has another codec than the one decoded last; after concealment, also if it is much longer.
     @_noLocks
-    func changesCodec(with header: PacketHeader) -> Bool { isFallback(header) != isInFallback }
+    func changesForm(with header: PacketHeader, isConcealing: Bool) -> Bool {
+        isFallback(header) != isInFallback || isConcealing && header.frameCount >= 2 &* framesPerPacket
+    }
 
     /// Decodes a packet to the stage. A packet that cannot be decoded leaves the stage empty.
     @_noLocks

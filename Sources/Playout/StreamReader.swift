@@ -35,7 +35,9 @@ struct StreamReader: ~Copyable {
     }
 
     /// Returns true while the last written sound is concealment, or crossfaded with it.
-    var isConcealing: Bool { @_noLocks get { concealer.isActive || decoder.stage.isConcealment } }
+    var isConcealing: Bool {
+        @_noLocks get { concealer.isActive && !concealer.isBlendingSmoothly || decoder.stage.isConcealment }
+    }
 
     /// Returns the number of received frames from the cursor on, in the packet being played or else in the next one; 0 before a
     /// gap.
@@ -71,8 +73,10 @@ struct StreamReader: ~Copyable {
                     writtenFrames &+= conceal(
                         output, offset: offset, frameCount: min(gap, remaining), gap: gap, &statistics)
                 } else {
-                    // Two codecs have different errors: the end of one is crossfaded with the beginning of the other.
-                    if hasPlayed, decoder.changesCodec(with: header) { concealer.begin() }
+                    // Two codecs have different errors, and longer packets more delay: what was played is crossfaded.
+                    if hasPlayed, decoder.changesForm(with: header, isConcealing: concealer.isActive) {
+                        concealer.beginSmoothly()
+                    }
                     decoder.decode(header, intake.payload(of: header))
                     hasPlayed = hasPlayed || decoder.stage.frameCount > 0
                     intake.advance()

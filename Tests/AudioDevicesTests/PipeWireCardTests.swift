@@ -61,6 +61,9 @@ import Testing
         #expect(odd?.device == nil && odd?.devices == [] && odd?.portType == nil && odd?.availability == .unknown)
         #expect(route([SPA_PARAM_ROUTE_name.rawValue: wrong]) == nil)
         #expect(route([SPA_PARAM_ROUTE_info.rawValue: pod(Int(SPA_TYPE_Struct), text("port.type"))])?.portType == nil)
+        // The value of port.type is a number, so the next text is another entry's name.
+        let shifted = integer(2) + text("port.type") + integer(1) + text("device.icon_name") + text("audio")
+        #expect(route([SPA_PARAM_ROUTE_info.rawValue: pod(Int(SPA_TYPE_Struct), shifted)])?.portType == nil)
     }
 
     @Test func `a profile has its number, name, priority and availability`() {

@@ -69,11 +69,11 @@ import Testing
         #expect(try permission(Self.system(), dark) == .granted)
     }
 
-    @Test func `an empty socket denies unless the device has another port`() throws {
+    @Test func `an empty socket never denies, since its sensor may be wrong`() throws {
         typealias Port = AudioDeviceDescription.Port
         let socket = Port(name: "mic", form: .microphone, availability: .unavailable)
         let builtIn = Port(name: "internal-mic", form: .microphone)
-        #expect(try permission(Self.system(ports: [socket])) == .denied(.notPluggedIn))
+        #expect(try permission(Self.system(ports: [socket])) == .unknown(.notPluggedIn))
         #expect(try permission(Self.system(ports: [socket, builtIn])) == .granted)
         #expect(try permission(Self.system(outputs: 2, ports: [socket])) == .granted, "the ports of its output")
     }

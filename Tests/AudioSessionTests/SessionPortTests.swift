@@ -106,6 +106,30 @@ import Testing
         #expect(pauses(rig) == 2)
     }
 
+    @Test func `a player that is resumed before the hardware leaves the pulled port is not paused again`() {
+        var rig = SessionRig(Self.playback, Self.plugged)
+        for count in 1...2 {
+            rig.snapshot.devices = Self.laptop("headphones", headphones: .unavailable)
+            rig.run(0.02)
+            #expect(!rig.isOpen && pauses(rig) == count)
+            rig.state.resume()
+            rig.run(0.1)
+            #expect(rig.isOpen)
+            rig.snapshot.devices = Self.unplugged
+            rig.run(1)
+            #expect(rig.isOpen && pauses(rig) == count && rig.state.route.output?.form == .speaker)
+            rig.snapshot.devices = Self.plugged
+            rig.run(1)
+        }
+        // The port is left and used again, with a sensor that always says "unavailable".
+        for port in ["speaker", "headphones", "speaker"] {
+            rig.state.resume()
+            rig.snapshot.devices = Self.laptop(port, headphones: .unavailable)
+            rig.run(1)
+        }
+        #expect(pauses(rig) == 4)
+    }
+
     @Test func `plugging in does not pause a player`() {
         var rig = SessionRig(Self.playback, Self.unplugged)
         rig.snapshot.devices = Self.plugged

@@ -24,9 +24,10 @@ import Testing
         private(set) var heard: [Float] = []
 
         /// - Parameter says: the microphone's sample for a frame.
-        init(voice: CallVoice? = nil, says: @escaping (Int) -> Float) {
+        init(voice: CallVoice? = nil, effects: CallInsert? = nil, says: @escaping (Int) -> Float) {
             (self.voice, self.says) = (voice, says)
             processor = CallProcessor(channelCount: 1, deviceRate: 48_000, wakeup: Wakeup(), voice: voice)
+            processor.effects.set(effects)
         }
 
         /// Runs cycles; `each` is called before each, with its number.
@@ -72,17 +73,11 @@ import Testing
     /// A sample that names its frame.
     private static func sample(_ frame: Int) -> Float { Float(frame % 40_000) / 65_536 }
 
-    private static func voice(_ effect: CallInsert? = nil, canProcess: Bool = false) -> CallVoice {
-        CallVoice(
-            effects: effect.map { CallEffects(names: ["test"], latency: 0, callback: $0.callback, owner: $0) },
-            canProcess: canProcess, sampleRate: 48_000, channelCount: 1, blockFrameCount: block)
-    }
-
     /// The frames after which a change of the monitor has ended: 5 ms, to the end of a block.
     private static let ramp = 256
 
     @Test func `one hears oneself in the same cycle, without a frame of delay, through effects and insert`() {
-        let rig = Rig(voice: Self.voice(TestInsert.make(scale: 0.5).insert), says: Self.sample)
+        let rig = Rig(effects: TestInsert.make(scale: 0.5).insert, says: Self.sample)
         rig.processor.captureInsert.set(TestInsert.make(offset: 0.25).insert)
         rig.processor.isMonitored = true
         rig.run(100)
@@ -194,7 +189,7 @@ import Testing
 
     @Test func `a recording is the same with and without the monitor`() {
         func recorded(_ isMonitored: Bool) -> [[Float]] {
-            let rig = Rig(voice: Self.voice(TestInsert.make(scale: 0.5).insert), says: Self.sample)
+            let rig = Rig(effects: TestInsert.make(scale: 0.5).insert, says: Self.sample)
             let recording = CallRecording(of: rig.processor, sampleRate: 48_000, channelCount: 1)
             recording.begin(includesRawVoice: true)
             rig.processor.isMonitored = isMonitored
@@ -219,7 +214,7 @@ import Testing
         let noise = (0..<48_000).map { _ in Float(random.unit() - 0.5) * 0.3 }
         let says: (Int) -> Float = { noise[$0 % noise.count] * (($0 / 9_600) % 2 == 0 ? 1 : 0.1) }
         func run(_ isMonitored: Bool) throws -> (sent: [Float], heard: [Float], delay: Double) {
-            let voice = Self.voice(canProcess: true)
+            let voice = CallVoice(canProcess: true, sampleRate: 48_000, blockFrameCount: Self.block)
             let rig = Rig(voice: voice, says: says)
             voice.setProcessing(true)
             rig.processor.isMonitored = isMonitored

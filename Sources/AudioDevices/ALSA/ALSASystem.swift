@@ -87,7 +87,7 @@ package final class ALSASystem: AudioSystem {
             self.cards.withLock { $0 = owners }
             updatePorts(&devices)
             registry.replace(with: devices)
-            jackWatcher.watch(Set(cards.map(\.number))) { [weak self] in self?.refreshPorts() }
+            watchJacks()
         }
     }
 
@@ -97,7 +97,13 @@ package final class ALSASystem: AudioSystem {
             var devices = registry.devices
             updatePorts(&devices)
             registry.replace(with: devices)
+            watchJacks()
         }
+    }
+
+    private func watchJacks() {
+        let numbers = cards.withLock { Set($0.values.map(\.number)) }
+        jackWatcher.watch(numbers) { [weak self] in self?.refreshPorts() }
     }
 
     private func updatePorts(_ devices: inout [AudioDeviceDescription]) {

@@ -16,6 +16,20 @@ extension PipeWireGraph {
         var profiles: [Profile] = []
         /// The profiles that the card has.
         var possibleProfiles: [Profile] = []
+
+        /// Adds a part of a server's answer.
+        mutating func add(_ update: CardUpdate) {
+            switch update {
+            case .list(.routes): routes = []
+            case .list(.possibleRoutes): possibleRoutes = []
+            case .list(.profiles): profiles = []
+            case .list(.possibleProfiles): possibleProfiles = []
+            case .route(let route, .routes): routes.append(route)
+            case .route(let route, _): possibleRoutes.append(route)
+            case .profile(let profile, .profiles): profiles.append(profile)
+            case .profile(let profile, _): possibleProfiles.append(profile)
+            }
+        }
     }
 
     /// A socket or a built-in converter of a card.
@@ -59,18 +73,8 @@ extension PipeWireGraph {
     /// Adds a part of a server's answer. It takes effect with ``applyCardUpdates()``, since a list is incomplete until the server
     /// has sent all of it.
     mutating func add(_ update: CardUpdate, to id: UInt32) {
-        var card = unfinishedCards[id] ?? cards[id] ?? Card()
-        switch update {
-        case .list(.routes): card.routes = []
-        case .list(.possibleRoutes): card.possibleRoutes = []
-        case .list(.profiles): card.profiles = []
-        case .list(.possibleProfiles): card.possibleProfiles = []
-        case .route(let route, .routes): card.routes.append(route)
-        case .route(let route, _): card.possibleRoutes.append(route)
-        case .profile(let profile, .profiles): card.profiles.append(profile)
-        case .profile(let profile, _): card.possibleProfiles.append(profile)
-        }
-        unfinishedCards[id] = card
+        // Changed in place, since a copy for each value of a long list takes long.
+        unfinishedCards[id, default: cards[id] ?? Card()].add(update)
     }
 
     /// Applies the answers about all cards, which are complete now, and notes the nodes of Bluetooth cards.

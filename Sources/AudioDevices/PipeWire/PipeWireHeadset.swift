@@ -13,8 +13,16 @@ final class PipeWireHeadset: @unchecked Sendable {  // what is not `let` is touc
     private let output: String
     private var connection: PipeWireConnection?
     private var stream: OpaquePointer?
-    /// The device object whose profile was set, and its previous profile.
-    private var forced: (device: UInt32, profile: Int)?
+    private var forced: Forced?
+
+    /// A profile that was set.
+    private struct Forced {
+        var device: UInt32
+        /// The device's serial number and name: another device may get its number, and a new server begins both numbers again.
+        var identity: [String?]
+        var previous: Int
+        var wanted: Int
+    }
 
     /// - Parameter output: the `node.name` of the headset's sink.
     init(_ hub: PipeWireHub, output: String) {
@@ -44,19 +52,34 @@ final class PipeWireHeadset: @unchecked Sendable {  // what is not `let` is touc
             let device = PipeWireGraph.card(of: node), let card = hub.graph.cards[device],
             let wanted = card.callProfile, let present = card.profiles.first, present.index != wanted.index
         else { return }
-        forced = (device, present.index)
+        forced = Forced(
+            device: device, identity: identity(of: device), previous: present.index, wanted: wanted.index)
         hub.setProfile(wanted.index, of: device)
     }
 
-    /// Closes the stream, and restores a profile that was set.
+    /// Closes the stream, and restores the profile before the one that was set.
     func close() {
         if let stream { pw_stream_destroy(stream) }
         stream = nil
         connection?.close()
         connection = nil
-        if let forced { hub.setProfile(forced.profile, of: forced.device) }
-        forced = nil
+        restore()
         hub.removeUser()
+    }
+
+    private func identity(of device: UInt32) -> [String?] {
+        let properties = hub.graph.devices[device] ?? [:]
+        return [properties[PW_KEY_OBJECT_SERIAL], properties[PW_KEY_DEVICE_NAME]]
+    }
+
+    /// Leaves a profile that its user or the session manager has chosen since.
+    private func restore() {
+        guard let forced else { return }
+        self.forced = nil
+        guard identity(of: forced.device) == forced.identity else { return }
+        let present = hub.graph.cards[forced.device]?.profiles.first?.index
+        guard present == nil || present == forced.wanted || present == forced.previous else { return }
+        hub.setProfile(forced.previous, of: forced.device)
     }
 }
 

@@ -171,15 +171,16 @@ final class PipeWireProxy {
     fileprivate func notify(_ latency: spa_latency_info) { onLatency(latency) }
 
     /// Requests the parameters that have changed. The server sends neither the values nor the end of a list by itself.
+    ///
+    /// The request precedes the update: the update's observer sends a sync, whose answer must come after the values.
     fileprivate func readChangedParameters(_ parameters: UnsafeBufferPointer<spa_param_info>) {
         for parameter in PipeWireGraph.CardParameter.allCases {
-            guard let info = parameters.first(where: { $0.id == parameter.id }),
-                parameterFlags[parameter] != info.flags
-            else { continue }
-            parameterFlags[parameter] = info.flags
+            let info = parameters.first { $0.id == parameter.id }
+            guard parameterFlags[parameter] != info?.flags else { continue }
+            parameterFlags[parameter] = info?.flags
+            let isReadable = (info?.flags ?? 0) & UInt32(SPA_PARAM_INFO_READ) != 0
+            requests[parameter] = isReadable ? earshot_pw_read_parameter(proxy, parameter.id) : nil
             onCardUpdate(.list(parameter))
-            let isReadable = info.flags & UInt32(SPA_PARAM_INFO_READ) != 0
-            requests[parameter] = isReadable ? earshot_pw_read_parameter(proxy, info.id) : nil
         }
     }
 

@@ -23,11 +23,6 @@ extension CallSession {
 
     /// Delays the sent song by the latency of the voice path, so that voice and song are as far apart as they were sung.
     func followVoicePath() {
-        guard let song = song.withLock({ $0 }) else { return }
-        let latencies = [
-            voice?.processing == .on ? voice?.processingLatency : nil, voice?.effects?.latency,
-            processor.captureInsert.insert?.latency,
-        ]
-        song.setVoiceLatency(latencies.reduce(0) { $0 + ($1 ?? 0) })
+        song.withLock { $0 }?.setVoiceLatency(voiceLatency)
     }
 }

@@ -191,14 +191,15 @@ static inline uint32_t earshot_pw_ints(
 static inline const char *earshot_pw_entry(const struct spa_pod *object, uint32_t key, const char *name) {
     const struct spa_pod_prop *property = spa_pod_find_prop(object, NULL, key);
     const struct spa_pod *item;
-    const char *text = NULL;
-    bool is_value = false, is_found = false;
+    uint32_t place = 0;
+    bool is_found = false;
     if (!property || !spa_pod_is_struct(&property->value)) return NULL;
     SPA_POD_STRUCT_FOREACH(&property->value, item) {
-        if (spa_pod_get_string(item, &text) < 0) continue;
-        if (is_value && is_found) return text;
-        if (!is_value) is_found = strcmp(text, name) == 0;
-        is_value = !is_value;
+        const char *text = NULL;
+        spa_pod_get_string(item, &text);
+        if (place > 0 && place % 2 == 0 && is_found) return text;
+        if (place % 2 == 1) is_found = text && strcmp(text, name) == 0;
+        place++;
     }
     return NULL;
 }

@@ -92,7 +92,7 @@ struct SetCallDevice: CallControlCommand {
         let event = try client.event(within: Self.timeout) { name, event in
             name == .device && ["routeChanged", "deviceUnavailable"].contains(event.deviceEvent?.kind)
         }
-        guard let event else { return "Audio: \(status.device.map { EventSentences.device($0) } ?? "not running")" }
+        guard let event else { return status.device.map { CallDeviceLine($0).text } ?? "Audio: not running" }
         if event.deviceEvent?.kind == "deviceUnavailable" {
             throw Failure(EventSentences.text(event), status: Failure.unavailable)
         }

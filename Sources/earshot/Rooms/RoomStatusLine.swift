@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotLiveCall
 import Foundation
 
 /// The status line of a call: the local microphone, and each remote participant with its level, delay and losses.

@@ -55,8 +55,7 @@ final class ChangedPeer {
         var options = VoiceProcessingOptions()
         (options.echo, options.noise) = (nil, nil)  // a tone would be taken for noise, or for the echo of others
         voice = CallVoice(
-            canProcess: true, options: options, sampleRate: ChangedCall.rate, channelCount: 1,
-            blockFrameCount: frameCount)
+            canProcess: true, options: options, sampleRate: ChangedCall.rate, blockFrameCount: frameCount)
         session = CallSession(
             CallPreferences(codec: .pcm, deviceRate: ChangedCall.rate, deviceBlock: frameCount), device: device,
             cname: "person \(person)", voice: voice)
@@ -96,7 +95,7 @@ final class ChangedPeer {
         case .start:
             do { try session.start() } catch { unknownActions.append("the device does not start: \(error)") }
             voice.stop()  // the thread of voice processing: ``runCycle()`` does its work
-            handle(.soundStarted(.test, nil))
+            handle(.soundStarted(.test))
         case .stop:
             session.stop()
             if recording != nil { endRecording() }
