@@ -28,8 +28,9 @@ extension UnitParameter {
         case .toggle where value == 0 || value == 1: return value == 1 ? "on" : "off"
         case .choice(let names):
             // A comma separates the settings of an effect.
-            let index = Int(value)
-            if Float(index) == value, names.indices.contains(index), !names[index].contains(",") { return names[index] }
+            if let index = Int(exactly: value), names.indices.contains(index), !names[index].contains(",") {
+                return names[index]
+            }
         default: break
         }
         let text = "\(value)"

@@ -6,8 +6,8 @@ import EarshotAudioDevices
 import Synchronization
 
 /// The call's render callbacks. Captured frames pass voice processing, ``effects`` and ``captureInsert`` into the ring, as
-/// silence while muted.
-/// The remote voices come from the mixer and pass ``playbackInsert``. The local voice's level is measured before any processing.
+/// silence while muted. The remote voices come from the mixer and pass ``playbackInsert``. An accompaniment is added behind both.
+/// The local voice's level is measured before any processing.
 ///
 /// A device with both directions calls ``callback``. Two devices call ``captureCallback`` and ``playbackCallback``, on two
 /// threads; then voice processing has no reference, and the local voice cannot be monitored.

@@ -31,7 +31,7 @@ package protocol LiveCallMedia: Sendable {
     func setMuted(_ isMuted: Bool)
     /// The seconds by which the processing of the local voice delays it now.
     var voiceLatency: Double { get }
-    /// Hears the local voice in the playback, or no longer.
+    /// Adds the local voice to the playback, or removes it.
     func setMonitored(_ isMonitored: Bool)
     /// Sets the latency profile, which trades delay against gaps in the heard sound.
     func setLatencyProfile(_ profile: LatencyProfile)
@@ -68,7 +68,7 @@ extension CallSession: LiveCallMedia {
     /// Mutes the local voice, or unmutes it.
     package func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
 
-    /// Hears the local voice in the playback, or no longer.
+    /// Adds the local voice to the playback, or removes it.
     package func setMonitored(_ isMonitored: Bool) { self.isMonitored = isMonitored }
 
     /// Sets the latency profile, which trades delay against gaps in the heard sound.

@@ -55,7 +55,8 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     /// The packets for which the queue has room: those of 0.75 s, or of 2 s if cycles are pulled later, clamped to
     /// 256…2,048. A packet that is a block of the sender's card counts as 64 frames at most, as it may be shorter than expected.
     var packetCapacity: Int {
-        let frames = coding.packetsAreBlocks ? min(64, framesPerPacket) : framesPerPacket
+        let mayBeBlocks = coding.packetsAreBlocks || fallback?.packetsAreBlocks == true
+        let frames = mayBeBlocks ? min(64, framesPerPacket) : framesPerPacket
         return max(256, min(2_048, Int((isPulledLater ? 2 : 0.75) * streamRate) / max(1, frames)))
     }
 

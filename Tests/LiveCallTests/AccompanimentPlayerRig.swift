@@ -10,11 +10,16 @@ import Foundation
 
 /// An accompaniment's player and the render callbacks of its call, on virtual time.
 final class AccompanimentPlayerRig {
+    /// The events of the player.
+    private final class Recorder: Sendable {
+        let events = LockedValue<[LiveCallCore.Event]>([])
+    }
+
     let folder: String
     let player: AccompanimentPlayer
     let song: CallAccompaniment
     private let processor: CallProcessor
-    private let events = LockedValue<[LiveCallCore.Event]>([])
+    private let recorder = Recorder()
     private(set) var played: [Float] = []
     private(set) var sampleTime = 0
     private var orderCount = 0
@@ -29,8 +34,7 @@ final class AccompanimentPlayerRig {
         song = CallAccompaniment(channelCount: 1, sampleRate: 48_000)
         processor.songInserts.playback.set(song.playbackInsert)
         processor.songInserts.capture.set(song.captureInsert)
-        let events = events
-        player = AccompanimentPlayer(song) { event in events.withLock { $0.append(event) } }
+        player = AccompanimentPlayer(song) { [recorder] event in recorder.events.withLock { $0.append(event) } }
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
@@ -110,13 +114,13 @@ final class AccompanimentPlayerRig {
     // MARK: Reports
 
     var reports: [AccompanimentReport] {
-        events.withLock { events in
+        recorder.events.withLock { events in
             events.compactMap { if case .accompaniment(let report) = $0 { report } else { nil } }
         }
     }
 
     var failures: [AudioFileError] {
-        events.withLock { events in
+        recorder.events.withLock { events in
             events.compactMap { if case .accompanimentFailed(let error) = $0 { error } else { nil } }
         }
     }

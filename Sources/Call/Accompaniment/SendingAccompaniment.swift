@@ -25,7 +25,8 @@ struct SendingAccompaniment: ~Copyable {
     private var position: Int64?
     /// The next frame after a correction of the delay, and the frames of the crossfade so far; nil without a crossfade.
     private var correction: (position: Int64, progress: Int)?
-    private var longestBlock = 0
+    /// The frames of the longest of the recent blocks, and the frames since the last one of this length.
+    private var (longestBlock, shorterCount) = (0, 0)
     /// Seconds, within the memory of the played song.
     private static var maximumDelay: Double { @_noLocks get { 0.75 } }
 
@@ -68,7 +69,12 @@ struct SendingAccompaniment: ~Copyable {
     /// Returns the frame of the song to which the block's first frame was sung.
     @_noLocks
     private mutating func goal(_ cycle: IOCycle) -> Int64 {
-        longestBlock = max(longestBlock, cycle.frameCount)
+        // The blocks of an earlier device do not count for longer than a second.
+        if cycle.frameCount >= longestBlock || shorterCount >= Int(sampleRate) {
+            (longestBlock, shorterCount) = (cycle.frameCount, 0)
+        } else {
+            shorterCount = shorterCount &+ cycle.frameCount
+        }
         let time = playedTime.load()
         let seconds = cycle.inputLatency + time.outputLatency
         let deviceDelay = Int64(max(0, min(1, seconds)) * sampleRate + 0.5)

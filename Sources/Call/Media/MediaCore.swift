@@ -243,7 +243,7 @@ package struct MediaCore: ~Copyable {
 
     /// Receives packets of further formats from a remote peer, because an offer to it contains them.
     mutating func receive(_ formats: [PayloadFormat], from id: PeerID) {
-        if let index = index(of: id) { members[index].media.receive(formats) }
+        if let index = index(of: id) { (members[index].next?.media ?? members[index].media).receive(formats) }
     }
 
     /// Sets a second playout that gets this remote peer's packets; nil for none.

@@ -19,6 +19,7 @@ extension MediaPeer {
             payloadType: configuration.payloadType, repair: configuration.repair,
             shift: before.configuration.codecShift - configuration.codecShift)
         session.otherTypes.redundant = before.configuration.repair.redundant ?? session.otherTypes.redundant
+        if session.otherTypes.redundant == configuration.repair.reserve { session.otherTypes.redundant = nil }
         sender.session = session
         counts = past.counts
         counts.peerLeft = false
@@ -26,6 +27,9 @@ extension MediaPeer {
         rate.policy.follow(past.rate)
         rate.requestsSent = past.requestsSent
         log = before.log
+        if before.configuration.codec == configuration.codec {
+            firstOwnNumber = before.continues ? before.firstOwnNumber : 0
+        }
         second = before.second
         if let stream, let encoder = rate.encoder, let old = before.rate.encoder { encoder.follow(old, of: stream) }
         receive(before.otherFormats + before.ownFormats)

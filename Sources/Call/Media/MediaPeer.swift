@@ -19,6 +19,8 @@ package final class MediaPeer {
     let playoutCodec: Codec
     /// Formats that are received besides the negotiated one.
     var otherFormats: [PayloadFormat] = []
+    /// The number from which on all packets have the negotiated codec, as far as known; nil before the first one.
+    var firstOwnNumber: Int?
     var aac: AACReceiver?
     /// The playout of the recording; see ``listen(_:)``.
     var second: RecordingPlayout?
@@ -70,6 +72,7 @@ package final class MediaPeer {
         session.renegotiate(
             payloadType: configuration.payloadType, clockRate: configuration.rtpClockRate)
         session.repair = configuration.repair
+        session.otherTypes.plain = otherFormats.map(\.payloadType)
         sender.session = session
         counts = past.counts
         counts.peerLeft = false

@@ -8,7 +8,7 @@ public enum AccompanimentControl: Hashable, Sendable {
     case pause
     /// Seeks in the present file to a number of seconds, clamped to its length.
     case seek(to: Double)
-    /// Goes to the next file; after the last one the accompaniment ends.
+    /// Goes to the next file; after the last one, playing ends.
     case next
     /// Goes to the previous file, or after 3 s to the beginning of the present one.
     case previous

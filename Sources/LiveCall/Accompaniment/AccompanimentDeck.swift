@@ -48,7 +48,7 @@ struct AccompanimentDeck {
         case .control(.play): play()
         case .control(.pause): song.isPlaying = false
         case .control(.seek(let seconds)): seek(to: Int(min(1e9, max(0, seconds)) * format.sampleRate))
-        case .control(.next): if let item = played()?.segment.item { go(to: item.number, step: 1) }
+        case .control(.next): if let item = chosen()?.segment.item { go(to: item.number, step: 1) }
         case .control(.previous): goBack()
         case .control(.setGain(let gain)): song.gain = gain
         case .control(.setForAll(let isForAll)): song.isForAll = isForAll
@@ -83,15 +83,21 @@ struct AccompanimentDeck {
         discardEnd = song.writtenCount
     }
 
+    /// Opens the file that an earlier order of this turn chose. Returns the part that is played; nil if no file can be played.
+    private mutating func chosen() -> (segment: Segment, frame: Int)? {
+        for _ in 0..<Self.turnLimit where search != nil { openNext() }
+        return played()
+    }
+
     private mutating func goBack() {
-        guard let (segment, frame) = played() else { return }
+        guard let (segment, frame) = chosen() else { return }
         let hasBegun = Double(frame) > Self.returnTime * format.sampleRate
         guard !hasBegun, segment.item.number > 1 else { return seek(to: 0) }
         go(to: segment.item.number - 2, step: -1)
     }
 
     private mutating func seek(to frame: Int) {
-        guard let item = played()?.segment.item else { return }
+        guard let item = chosen()?.segment.item else { return }
         drop()
         do throws(AudioFileError) {
             let index = item.number - 1
@@ -157,7 +163,8 @@ struct AccompanimentDeck {
         self.reader = reader
         search = nil
         let start = song.writtenCount
-        segments.removeAll { $0.start >= start || $0.start < discardEnd }
+        let oldEnd = discardEnd
+        segments.removeAll { $0.start >= start || $0.start < oldEnd }
         segments.append(
             Segment(
                 start: start, frame: reader.position,

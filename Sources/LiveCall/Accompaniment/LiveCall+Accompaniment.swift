@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioFiles
 
-/// The accompaniment of the call. For the call's thread, but for ``finishAccompaniment()``.
+/// The accompaniment of the call. Used on the call's thread, except ``finishAccompaniment()``.
 extension LiveCall {
     func accompany(_ order: AccompanimentOrder, number: Int) {
         if let player = player.withLock({ $0 }) { return player.give(order, number: number) }

@@ -10,10 +10,12 @@ import Foundation
 struct SongList {
     private(set) var paths: [String] = []
     private(set) var failures: [AudioFileError] = []
+    private var playlistCount = 0
 
     static let maximumCount = 100_000
     /// The maximum depth of playlists in playlists.
     private static let maximumPlaylistDepth = 3
+    private static let maximumPlaylistCount = 1_000
     private static let maximumPlaylistLength = 1 << 24
     private static let maximumFolderDepth = 16
     private static let maximumFailures = 20
@@ -59,6 +61,12 @@ struct SongList {
 
     private mutating func addPlaylist(_ path: String, depth: Int) {
         guard depth < Self.maximumPlaylistDepth else { return fail(path, "the playlists contain each other") }
+        playlistCount += 1
+        guard playlistCount <= Self.maximumPlaylistCount else { return fail(path, "too many playlists") }
+        // A pipe would make the thread wait for its writer.
+        if let status = PathText.status(path), status.st_mode & S_IFMT != S_IFREG {
+            return fail(path, "the playlist is not a file")
+        }
         guard let file = FileHandle(forReadingAtPath: path),
             let bytes = try? file.read(upToCount: Self.maximumPlaylistLength + 1) ?? Data()
         else { return fail(path, "the playlist cannot be read") }

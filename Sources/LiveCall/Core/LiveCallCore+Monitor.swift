@@ -13,8 +13,12 @@ extension LiveCallCore {
 
     /// Chooses whether the local participant hears itself: for a new mode or route, and if the latency now demands it.
     mutating func chooseMonitor(_ observation: Observation) {
-        // The route is empty during a change of the device. Then there is nothing to choose.
-        guard let device = observation.device, !device.route.isEmpty else { return }
+        // The route is empty during a change of the device. An automatic monitor waits for the new device, which may be a
+        // loudspeaker.
+        guard let device = observation.device, !device.route.isEmpty else {
+            if next.monitorMode == .auto { monitor(false) }
+            return
+        }
         let basis = MonitorBasis(mode: next.monitorMode, route: device.route)
         let wasOn = next.monitor?.isOn ?? false
         let choice = VoiceProcessingChoice(
@@ -22,11 +26,17 @@ extension LiveCallCore {
             hasSeparateInput: device.hasSeparateInput,
             roundTrip: device.inputLatency + device.outputLatency + observation.voiceLatency,
             wasOn: wasOn && basis == monitorBasis)
+        monitor(choice.isOn)
         guard basis != monitorBasis || choice.isOn != wasOn else { return }
         let isNewMode = monitorBasis.map { $0.mode != basis.mode } ?? (basis.mode == .on)
         monitorBasis = basis
         next.monitor = choice
-        if choice.isOn != wasOn { act(.media(.setMonitor(choice.isOn))) }
         if choice.isOn != wasOn || isNewMode { notify(.monitor(choice)) }
+    }
+
+    private mutating func monitor(_ isOn: Bool) {
+        guard isOn != isMonitored else { return }
+        isMonitored = isOn
+        act(.media(.setMonitor(isOn)))
     }
 }

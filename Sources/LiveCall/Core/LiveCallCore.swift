@@ -47,6 +47,8 @@ package struct LiveCallCore: Sendable {
     /// The last failure of the store that was reported.
     var reportedStoreFailure: NearbyStoreError?
     var monitorBasis: MonitorBasis?
+    /// True if the media play the local voice.
+    var isMonitored = false
     var pushToTalk = PushToTalk()
     var recording = Recording.idle
     /// The number of the last order for the accompaniment.

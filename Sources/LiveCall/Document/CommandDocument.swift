@@ -53,8 +53,8 @@ package struct CommandDocument: Codable, Equatable, Sendable {
     private enum CodingKeys: String, CodingKey {
         case protocolVersion = "protocol"
         case command, after, participant, request, name, admission, isMuted, isHeard, volume, dial, codec,
-            frameMs, input, output, mode,
-            effects, effect, parameter, value, isOn, folder, isAllowed, files, control, seconds, isForAll, text, path
+            frameMs, input, output, mode, isOn, effects, effect, parameter, value, folder, isAllowed, files, control,
+            seconds, isForAll, text, path
     }
 
     /// Creates a command without arguments.

@@ -84,11 +84,9 @@ public enum LiveCallCommand: Hashable, Sendable {
     /// A command without its arguments.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case host, join, providePIN, admit, decline, blockRequest, remove, block, setAdmission, setMuted, rename,
-            setVolume, setHeard, setOutputVolume, setLatencyProfile, setCodec, setDevice,
-            setVoiceProcessing, setMonitor, setPushToTalk, setEffects, setEffectParameter,
-            setAccompaniment,
-            controlAccompaniment, startRecording, stopRecording, allowRecording, say, sendFile,
-            leave, endRoom
+            setVolume, setHeard, setOutputVolume, setLatencyProfile, setCodec, setDevice, setVoiceProcessing,
+            setMonitor, setPushToTalk, setEffects, setEffectParameter, setAccompaniment, controlAccompaniment,
+            startRecording, stopRecording, allowRecording, say, sendFile, leave, endRoom
     }
 
     /// The command without its arguments.

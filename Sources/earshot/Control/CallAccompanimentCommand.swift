@@ -83,7 +83,7 @@ enum AccompanimentRequest: Equatable {
         case ("for", "me"?): self = .control(.setForAll(false))
         case ("for", "all"?): self = .control(.setForAll(true))
         case ("volume", let value?): self = .control(.setGain(try VolumeArgument.gain(value)))
-        case ("seek", let value?): self = try Self.seek(value)
+        case ("seek", let value?): self = try Self.position(value)
         case ("for", _): throw ValidationError("use: for me, or for all")
         case ("volume", _): throw ValidationError("use: volume 50%, or volume -6dB")
         case ("seek", _): throw ValidationError("use: seek 1:30, seek +5s or seek -5s")
@@ -91,19 +91,19 @@ enum AccompanimentRequest: Equatable {
         }
     }
 
-    private static func seek(_ text: String) throws -> AccompanimentRequest {
+    private static func position(_ text: String) throws -> AccompanimentRequest {
         let plain = text.replacing("\u{2212}", with: "-")
-        if let sign = plain.first, "+-".contains(sign), let seconds = seconds(String(plain.dropFirst())) {
+        if let sign = plain.first, "+-".contains(sign), let seconds = time(String(plain.dropFirst())) {
             return .seek(by: sign == "-" ? -seconds : seconds)
         }
-        guard let seconds = seconds(plain) else {
+        guard let seconds = time(plain) else {
             throw ValidationError("use: seek 1:30, seek +5s or seek -5s")
         }
         return .control(.seek(to: seconds))
     }
 
     /// Returns the seconds of a time such as `1:30`, `90`, or `1m30s`; nil for other text.
-    private static func seconds(_ text: String) -> Double? {
+    private static func time(_ text: String) -> Double? {
         guard text.contains(":") else { return TimeArgument.seconds(text).flatMap { $0 >= 0 ? $0 : nil } }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).map { Double($0) ?? .nan }
         guard (2...3).contains(parts.count), parts.allSatisfy({ $0 >= 0 && $0 < 1e6 }) else { return nil }

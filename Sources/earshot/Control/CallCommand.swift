@@ -11,9 +11,8 @@ struct CallCommand: ExampledCommand {
         subcommands: [
             ShowCall.self, WatchCall.self, MuteCall.self, UnmuteCall.self, SetCallVolume.self,
             HearInCall.self, SilenceInCall.self, SetCallDial.self, SetCallCodec.self, SetCallDevice.self,
-            SetCallVoiceProcessing.self,
-            SetCallMonitor.self, SetPushToTalk.self, SetCallEffects.self, AccompanyCall.self, RecordCall.self,
-            StopRecordingCall.self, AllowRecordingInCall.self,
+            SetCallVoiceProcessing.self, SetCallMonitor.self, SetPushToTalk.self, SetCallEffects.self,
+            AccompanyCall.self, RecordCall.self, StopRecordingCall.self, AllowRecordingInCall.self,
             AdmitGuest.self, DeclineGuest.self, SetCallAdmission.self, RemoveFromCall.self, RenameInCall.self,
             SayInCall.self, SendInCall.self, LeaveCall.self, EndCallRoom.self,
         ],
@@ -22,6 +21,7 @@ struct CallCommand: ExampledCommand {
     static let examples = [
         CommandExample("Show the call", "earshot call"),
         CommandExample("Make Bob quieter, and mute yourself", "earshot call volume Bob -6dB && earshot call mute"),
+        CommandExample("Add reverb to your voice", "earshot call effects set reverb:large-hall"),
         CommandExample("Print each event as JSON", "earshot call watch --json"),
     ]
 }

@@ -48,7 +48,7 @@ struct SetCallEffects: CallControlCommand {
             return .perform(.setEffectParameter(words[1], of: effect, to: value))
         default:
             throw ValidationError(
-                "Give set and effects, none, or an effect, its parameter and a value: earshot call effects reverb mix 40"
+                "use: set EFFECT, none, or EFFECT PARAMETER VALUE, such as: earshot call effects reverb mix 40"
             )
         }
     }

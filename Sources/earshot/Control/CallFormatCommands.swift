@@ -61,23 +61,26 @@ struct CodecArgument {
 struct SetCallDevice: CallControlCommand {
     static let configuration = CommandConfiguration(
         commandName: "device", abstract: "Change the microphone and the loudspeaker during the call.",
-        discussion: "The sound system stays the same. A recording has silence for the time of the change.")
+        discussion: """
+            With one of the two options, the other device stays. The sound system stays the same. A recording has silence for the time of the change.
+            """)
 
     static let examples = [
         CommandExample("Move the call to a headset", "earshot call device --microphone Headset --speaker Headset"),
-        CommandExample("Return to the default devices", "earshot call device"),
+        CommandExample("Change the microphone alone", "earshot call device --microphone Webcam"),
+        CommandExample("Return to the system's default devices", "earshot call device"),
     ]
 
     @Option(
         name: .lettered("microphone"),
         help: ArgumentHelp(
-            "Microphone: its name in 'earshot devices', or a part of it. [default: the system's]", valueName: "name"))
+            "Microphone: its name in 'earshot devices', or a part of it.", valueName: "name"))
     var microphone: String?
 
     @Option(
         name: .lettered("speaker"),
         help: ArgumentHelp(
-            "Loudspeaker or headphones: the name, or a part of it. [default: the system's]", valueName: "name"))
+            "Loudspeaker or headphones: the name, or a part of it.", valueName: "name"))
     var speaker: String?
 
     @OptionGroup var call: RunningCallOptions
@@ -86,7 +89,11 @@ struct SetCallDevice: CallControlCommand {
     /// The seconds in which devices are opened.
     private static let timeout = 3.0
 
-    func command(_ status: StatusDocument) -> LiveCallCommand { .setDevice(input: microphone, output: speaker) }
+    func command(_ status: StatusDocument) -> LiveCallCommand {
+        guard microphone != nil || speaker != nil else { return .setDevice(input: nil, output: nil) }
+        return .setDevice(
+            input: microphone ?? status.device?.input?.id, output: speaker ?? status.device?.output?.id)
+    }
 
     func confirmation(_ status: StatusDocument, _ client: CallSocketClient) throws -> String {
         let event = try client.event(within: Self.timeout) { name, event in

@@ -15,6 +15,12 @@ enum EffectSentences {
         return "Effects: \(effects.units.map(\.text).joined(separator: " "))\(delay)"
     }
 
+    /// Returns the sentence about effects that cannot run; nil for another refusal, which needs none.
+    static func refused(_ refusal: CommandRefusal) -> String? {
+        guard case .effect = refusal else { return nil }
+        return ErrorDocument(refusal).text
+    }
+
     /// Returns a table of an effect's parameters.
     static func table(_ effect: EffectsDocument.Unit, hasColour: Bool) -> String {
         let rows = effect.parameters.map { parameter in

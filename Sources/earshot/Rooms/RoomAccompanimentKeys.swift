@@ -11,9 +11,9 @@ enum RoomAccompanimentKeys {
     private static let gainStep = 2.0
 
     static let help = """
-        a  play or pause the accompaniment    l  for all, or only for you
-        ← →  5 s back or on               [ ]  previous or next file
-        < >  accompaniment by 2 dB
+        a  play or pause the accompaniment
+        l  for all, or only for you       [ ]  previous or next file
+        ← →  5 s back or on               < >  its volume by 2 dB
         """
 
     /// Handles a key. Returns nil for a key that is not about the accompaniment, and in a room without sound.

@@ -64,7 +64,9 @@ final class RoomInput {
                 didPerform?(command)
             } catch {
                 // Other commands are refused if the room has changed meanwhile.
-                if let sentence = RecordingSentences.refused(error) { Terminal.warn(sentence) }
+                if let sentence = RecordingSentences.refused(error) ?? EffectSentences.refused(error) {
+                    Terminal.warn(sentence)
+                }
             }
         }
         return true

@@ -275,7 +275,8 @@ final class RoomPresenter {
         case .effects:
             // Effects that were set before the sound are printed at its beginning.
             if case .running = snapshot.sound { say(event) }
-        case .muted(let isMuted): Terminal.say(text(event) + (isMuted ? " Press m to unmute." : ""))
+        case .muted(let isMuted):
+            Terminal.say(text(event) + (isMuted && !snapshot.isPushToTalk ? " Press m to unmute." : ""))
         default: break
         }
     }
