@@ -100,6 +100,13 @@ public struct CallPreferences: Sendable {
         return preferences
     }
 
+    /// Returns the preferences without the preferred codec. A required codec stays.
+    func withoutPreferredCodec() -> CallPreferences {
+        var preferences = self
+        preferences.preferredCodec = nil
+        return preferences
+    }
+
     /// The preferred milliseconds of an Opus packet; nil for no preference.
     var opusPacketTime: Double? {
         opusFrameMilliseconds ?? ((codec ?? preferredCodec)?.traits.substitute == nil ? nil : 2.5)

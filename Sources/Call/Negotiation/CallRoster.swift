@@ -124,7 +124,8 @@ final class CallRoster: Sendable {
     func answer(_ offer: SessionDescription, from peer: PeerID) throws -> SessionDescription {
         try roster.withLock { roster in
             var peerState = roster.peerState(peer)
-            let preferences = roster.preferences
+            // A remote peer with media offers again because its user chose another codec. The newest choice wins.
+            let preferences = peerState.seat == nil ? roster.preferences : roster.preferences.withoutPreferredCodec()
             var answer = try preferences.answer(
                 to: offer, address: .any, port: Self.port, sessionID: peerState.sessionID)
             Self.count(&answer, of: &peerState)

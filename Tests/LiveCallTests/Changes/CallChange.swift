@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotCall
+import EarshotMediaTransport
 import EarshotPlayout
 
 @testable import EarshotLiveCall
@@ -18,6 +20,12 @@ struct CallChange {
         case voiceProcessing = "voice processing"
         case rename = "rename"
         case message = "message"
+        case monitor = "monitor"
+        case pushToTalk = "push to talk, or talk"
+        case effects = "effects"
+        case effectParameter = "parameter of an effect"
+        case accompaniment = "accompaniment"
+        case codec = "codec and packet length"
         case recording = "start or stop recording"
         case consent = "allow or decline recordings"
         case join = "a third person joins"
@@ -27,6 +35,8 @@ struct CallChange {
         var allowedGapFrames: Int {
             switch self {
             case .volume, .hearing, .outputVolume, .mute, .latencyProfile, .voiceProcessing: 0
+            case .monitor, .pushToTalk, .effects, .effectParameter, .accompaniment: 0
+            case .codec: 960 + 312  // the longest packet, and Opus's look-ahead; a single change may allow less
             case .rename, .message, .recording, .consent: 0
             case .join, .leave: 0  // of the voices that were in the call, and stay
             }
@@ -42,8 +52,18 @@ struct CallChange {
 }
 
 extension ChangedCall {
+    /// The effects that are drawn, and the decibels by which they change a voice: a limiter changes none below its ceiling.
+    static let effects: [(texts: [String], decibels: Double)] = [
+        ([], 0), (["limiter"], 0), (["gain,gain=-6"], -6), (["limiter", "gain,gain=-3"], -3), (["gain,gain=-12"], -12),
+    ]
+    private static let decibels = ["0", "-3", "-6", "-12"]
+    /// The codecs between which the sound continues, and milliseconds of packets.
+    private static let formats: [(codec: Codec?, milliseconds: Double?)] = [
+        (nil, nil), (.pcm, nil), (.pcm, nil), (.opus, 2.5), (.opus, 5), (.opus, 10), (.opus, 20),
+    ]
+
     /// Draws a command of a kind; nil if the person cannot make such a change now. The join of a person is no command of that
-    /// person's call: ``apply(_:)`` makes it.
+    /// person's call: ``join(_:)`` makes it.
     func command(_ kind: CallChange.Kind, by peer: ChangedPeer) -> LiveCallCommand? {
         let other = draw(from: peers.compactMap { $0 }.filter { $0.person != peer.person && !$0.isLeaving })
         switch kind {
@@ -53,6 +73,15 @@ extension ChangedCall {
         case .mute: return .setMuted(!peer.core.snapshot.isMuted)
         case .latencyProfile: return LatencyProfile(position: random.unit()).map { .setLatencyProfile($0) }
         case .voiceProcessing: return .setVoiceProcessing(draw(2) == 0 ? .off : draw(2) == 0 ? .auto : .on)
+        case .monitor:
+            return .setMonitor(peer.core.snapshot.monitorMode != .on ? .on : draw(2) == 0 ? .off : .auto)
+        case .pushToTalk: return pushToTalk(peer.core.snapshot)
+        case .effects: return draw(from: Self.effects).map { .setEffects($0.texts) }
+        case .effectParameter:
+            guard peer.core.snapshot.effects?.index(of: "gain") != nil else { return nil }
+            return draw(from: Self.decibels).map { .setEffectParameter("gain", of: "gain", to: $0) }
+        case .accompaniment: return accompaniment(of: peer)
+        case .codec: return draw(from: Self.formats).map { .setCodec($0.codec, frameMilliseconds: $0.milliseconds) }
         case .rename:
             return (try? PeerName("\(CoreRig.name(UInt64(peer.person) + 1)) \(changes.count)")).map { .rename($0) }
         case .message: return .say("la")
@@ -60,6 +89,25 @@ extension ChangedCall {
         case .consent: return .allowRecording(draw(2) == 0)
         case .leave: return peer.person == Self.comingPerson ? .leave : nil
         case .join: return nil
+        }
+    }
+
+    private func pushToTalk(_ snapshot: LiveCallSnapshot) -> LiveCallCommand {
+        let talks = snapshot.isPushToTalk && draw(2) == 0
+        return talks ? .setMuted(!snapshot.isMuted) : .setPushToTalk(!snapshot.isPushToTalk)
+    }
+
+    /// Draws a command for a person's song; nil for a person without one.
+    private func accompaniment(of peer: ChangedPeer) -> LiveCallCommand? {
+        guard songs.paths.indices.contains(peer.person) else { return nil }
+        let path = songs.paths[peer.person]
+        guard let status = peer.core.snapshot.accompaniment else { return .setAccompaniment(files: [path]) }
+        switch draw(7) {
+        case 0, 1, 2: return .controlAccompaniment(status.isPlaying ? .pause : .play)
+        case 3: return .controlAccompaniment(.setForAll(!status.isForAll))
+        case 4: return .controlAccompaniment(.setGain(status.gain == 1 ? 0.5 : 1))
+        case 5: return .controlAccompaniment(.seek(to: Double(draw(40)) / 10))
+        default: return .setAccompaniment(files: draw(2) == 0 ? [] : [path])
         }
     }
 }

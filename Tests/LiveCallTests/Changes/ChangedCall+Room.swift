@@ -19,6 +19,7 @@ extension ChangedCall {
             room: RoomID(using: &generator), name: CoreRig.name(1), epoch: .first, revision: 1, host: peer.id,
             members: [member(peer)])
         self.roster = roster
+        try peer.perform(.setEffects(["gain"]))
         try peer.perform(.host(CoreRig.opening))
         peer.handle(.room(.joined(roster, as: peer.id)))
         peer.addFace()
@@ -31,10 +32,14 @@ extension ChangedCall {
         peers[person] = peer
         gains.join(person)
         peer.handle(.volumes(volumes[person]))
+        try peer.perform(.setEffects(["gain"]))
         try peer.perform(.join(CoreRig.endpoint))
         if let roster { peer.handle(.room(.joined(roster, as: peer.id))) }
         peer.addFace()
+        // The call begins with PCM, which nobody prefers later.
+        try peer.session.setCodec(.pcm, opusFrameMilliseconds: nil)
         for other in present where other !== peer { try connect(peer, to: other) }
+        try peer.session.setCodec(nil, opusFrameMilliseconds: nil)
         gains.update(at: now)
     }
 

@@ -2,6 +2,7 @@
 
 import EarshotAudioBase
 import EarshotAudioDevices
+import EarshotAudioEngine
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotVoiceProcessing
@@ -38,6 +39,14 @@ final class ChangedPeer {
     private let tone: [Float]
     private var capturedFrames: Int
     private var recording: CallRecording?
+    private var effects: PreparedEffects?
+    private var player: AccompanimentPlayer?
+    private let playerReports = PlayerReports()
+
+    /// The events of the accompaniment's player, which calls on any thread.
+    private final class PlayerReports: Sendable {
+        let events = LockedValue<[LiveCallCore.Event]>([])
+    }
 
     var peerID: PeerID { PeerID(Int(id.number)) }
 
@@ -57,7 +66,7 @@ final class ChangedPeer {
         voice = CallVoice(
             canProcess: true, options: options, sampleRate: ChangedCall.rate, blockFrameCount: frameCount)
         session = CallSession(
-            CallPreferences(codec: .pcm, deviceRate: ChangedCall.rate, deviceBlock: frameCount), device: device,
+            CallPreferences(deviceRate: ChangedCall.rate, deviceBlock: frameCount), device: device,
             cname: "person \(person)", voice: voice)
         guard let client = session.client else { throw ChangedCall.NoClient() }
         self.client = client
@@ -71,7 +80,30 @@ final class ChangedPeer {
 
     func handle(_ event: LiveCallCore.Event) { execute(core.handle(event, at: call.now)) }
 
-    func perform(_ command: LiveCallCommand) throws(CommandRefusal) { execute(try core.perform(command, at: call.now)) }
+    func perform(_ command: LiveCallCommand) throws(CommandRefusal) {
+        let effects = try prepareEffects(for: command)
+        let previous = core
+        let actions = try core.perform(command, effects: effects, at: call.now)
+        if case .setCodec(let codec, _) = command {
+            do throws(CodecError) {
+                try session.setCodec(codec, opusFrameMilliseconds: core.snapshot.packetMilliseconds)
+            } catch {
+                core = previous
+                throw .codecUnavailable(codec ?? .opus)
+            }
+        }
+        execute(actions)
+        runPlayer()
+    }
+
+    private func prepareEffects(for command: LiveCallCommand) throws(CommandRefusal) -> PreparedEffects? {
+        guard case .setEffects(let texts) = command, !texts.isEmpty else { return nil }
+        do throws(AudioEngineError) {
+            return try PreparedEffects(texts, format: session.voiceFormat)
+        } catch {
+            throw .effect(error)
+        }
+    }
 
     /// Adds a face, which knows the present snapshot and hears all later events.
     func addFace() { faces.append(EventFace(core.snapshot)) }
@@ -97,6 +129,7 @@ final class ChangedPeer {
             voice.stop()  // the thread of voice processing: ``runCycle()`` does its work
             handle(.soundStarted(.test))
         case .stop:
+            player = nil
             session.stop()
             if recording != nil { endRecording() }
         case .startRecording(let folder):
@@ -114,8 +147,36 @@ final class ChangedPeer {
         case .setOutputVolume(let volume): session.setOutputVolume(volume)
         case .setLatencyProfile(let profile): session.setLatencyProfile(profile)
         case .setVoiceProcessing(let isOn): voice.setProcessing(isOn)
+        case .setMonitor(let isOn): session.setMonitored(isOn)
+        case .setEffects(let new):
+            session.setEffects(new?.insert)
+            effects = new
+        case .setEffectParameter(let parameter, let effect, let value):
+            effects?.setParameter(parameter, ofEffect: effect, to: value)
+        case .accompany(let order, let number): accompany(order, number)
         default: unknownActions.append("\(action)")
         }
+    }
+
+    /// Gives an order to the accompaniment's player, which has no thread here: ``runPlayer()`` does its work.
+    private func accompany(_ order: AccompanimentOrder, _ number: Int) {
+        if player == nil, let song = session.startAccompaniment() {
+            player = AccompanimentPlayer(song) { [playerReports] event in
+                playerReports.events.withLock { $0.append(event) }
+            }
+        }
+        player?.give(order, number: number)
+    }
+
+    /// Runs the turns of the accompaniment's thread, and handles its reports.
+    private func runPlayer() {
+        guard let player else { return }
+        while player.work(at: call.now) == .milliseconds(0) {}
+        let events = playerReports.events.withLock { events in
+            defer { events = [] }
+            return events
+        }
+        for event in events { handle(event) }
     }
 
     private func endRecording() {
@@ -128,6 +189,7 @@ final class ChangedPeer {
         switch action {
         case .notify(let notice): call.update(id, notice)
         case .storeVolumes(let volumes): call.volumes[person].apply(volumes)
+        case .renegotiate(let members): call.renegotiate(members, by: self)
         case .readJoinCodes: handle(.joinCodes([]))
         case .host, .join, .setAdmission, .close: break
         default: unknownActions.append("\(action)")
@@ -141,16 +203,19 @@ final class ChangedPeer {
         for participant in core.snapshot.participants {
             guard let statistics = session.statistics(of: PeerID(Int(participant.id.number))) else { continue }
             observation.calls[participant.id] = .init(format: statistics.configuration, rate: statistics.media.rate)
+            observation.calls[participant.id]?.missingCodecs = statistics.missingCodecs
         }
         session.followDevice()
         observation.failure = session.failure
         observation.microphone = session.levels.microphone
         observation.device = .test
+        observation.voiceLatency = session.voiceLatency
         observation.hardwareBlockFrameCount = device.blockFrameCount
         observation.voice = .init(
             processing: voice.processing, channelCount: 1, maximumBlockFrameCount: voice.blockFrameCount,
             latency: voice.processingLatency)
         handle(.observation(observation))
+        runPlayer()
     }
 
     // MARK: The card

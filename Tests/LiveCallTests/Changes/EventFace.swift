@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotCall
+import EarshotMediaTransport
 import EarshotPlayout
 import EarshotRooms
 
@@ -17,6 +18,8 @@ struct EventFace {
         var allowsRecording: Bool?
         var volume: Float
         var isHeard: Bool
+        /// The codec and the frames of a packet; nil before the first format.
+        var format: String?
 
         init(_ participant: Participant) {
             name = participant.name
@@ -26,7 +29,10 @@ struct EventFace {
             allowsRecording = participant.allowsRecording
             volume = participant.volume
             isHeard = participant.isHeard
+            format = participant.format.map { Self.text($0) }
         }
+
+        static func text(_ format: CallConfiguration) -> String { "\(format.codec) \(format.framesPerPacket)" }
     }
 
     /// The state of the call that events tell.
@@ -39,6 +45,14 @@ struct EventFace {
         var latencyProfile: LatencyProfile?
         var voiceProcessingMode: VoiceProcessingMode
         var voiceProcessing: VoiceProcessingState?
+        var preferredCodec: Codec?
+        var packetMilliseconds: Double?
+        var monitorMode: VoiceProcessingMode
+        var isMonitored: Bool
+        var isPushToTalk: Bool
+        var effects: CallEffectsDescription?
+        /// Without its clock, which runs without events.
+        var accompaniment: AccompanimentStatus?
         var recordingFolder: String?
         var isOver: Bool
 
@@ -51,6 +65,13 @@ struct EventFace {
             latencyProfile = snapshot.latencyProfile
             voiceProcessingMode = snapshot.voiceProcessingMode
             voiceProcessing = snapshot.voiceProcessing
+            preferredCodec = snapshot.preferredCodec
+            packetMilliseconds = snapshot.packetMilliseconds
+            monitorMode = snapshot.monitorMode
+            isMonitored = snapshot.monitor?.isOn ?? false
+            isPushToTalk = snapshot.isPushToTalk
+            effects = snapshot.effects
+            accompaniment = snapshot.accompaniment?.withoutClock
             recordingFolder = snapshot.recording?.folder
             isOver = snapshot.ending != nil
         }
@@ -92,6 +113,11 @@ struct EventFace {
         case .settingChanged(let command, _): follow(command)
         case .muted(let isMuted): state.isMuted = isMuted
         case .voiceProcessing(let voiceProcessing): state.voiceProcessing = voiceProcessing
+        case .callBegan(let participant, let format), .formatChanged(let participant, let format):
+            state.people[participant.id]?.format = Person.text(format)
+        case .monitor(let choice): state.isMonitored = choice.isOn
+        case .effects(let effects): state.effects = effects
+        case .accompaniment(let status): state.accompaniment = status?.withoutClock
         case .recordingStarted(let folder): state.recordingFolder = folder
         case .recordingEnded: state.recordingFolder = nil
         case .ended: state.isOver = true
@@ -107,6 +133,10 @@ struct EventFace {
         case .setOutputVolume(let volume): state.outputVolume = volume
         case .setLatencyProfile(let profile): state.latencyProfile = profile
         case .setVoiceProcessing(let mode): state.voiceProcessingMode = mode
+        case .setCodec(let codec, let milliseconds):
+            (state.preferredCodec, state.packetMilliseconds) = (codec, milliseconds)
+        case .setMonitor(let mode): state.monitorMode = mode
+        case .setPushToTalk(let isOn): state.isPushToTalk = isOn
         case .allowRecording(let isAllowed): state.allowsRecording = isAllowed
         default: unknownSettings.append("\(command)")
         }

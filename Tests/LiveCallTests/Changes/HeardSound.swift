@@ -10,10 +10,12 @@ struct HeardSound {
     static let clickFrameCount = 240
     /// The limit of a click in dBFS.
     static let clickLimit = -60.0
+    /// The indices of the tones in a measure of ``ToneMeter``, whose tones are 50 Hz apart from 100 Hz on.
+    private static let toneIndices = ChangedCall.frequencies.map { ($0 - 100) / 50 }
 
     /// The peaks above 2 kHz of each 5 ms, in dBFS.
     let clickLevels: [Double]
-    /// The amplitudes of the tones of all persons in each 20 ms.
+    /// The amplitudes of the tones of ``ChangedCall/frequencies`` in each 20 ms.
     let amplitudes: [[Double]]
 
     init(_ samples: [Float]) {
@@ -27,7 +29,7 @@ struct HeardSound {
                 clickLevels.append(clicks.level)
                 clicks.restart()
             }
-            if let levels = tones.add(sample) { amplitudes.append(Array(levels.prefix(3))) }
+            if let levels = tones.add(sample) { amplitudes.append(Self.toneIndices.map { levels[$0] }) }
         }
         (self.clickLevels, self.amplitudes) = (clickLevels, amplitudes)
     }

@@ -11,10 +11,10 @@ import Testing
 
     /// Returns the sum of two persons' tones, each times a gain.
     private func sound(_ gains: (_ person: Int, _ frame: Int) -> Double) -> [Float] {
-        (0..<Self.frameCount).map { frame in
-            (0..<2).reduce(Float(0)) { sum, person in
-                let tone = ChangedCall.tone(person)
-                return sum + Float(gains(person, frame)) * tone[(frame + 100) % tone.count]
+        let tones = (0..<2).map { ChangedCall.tone($0) }
+        return (0..<Self.frameCount).map { frame in
+            tones.indices.reduce(Float(0)) { sum, person in
+                sum + Float(gains(person, frame)) * tones[person][(frame + 100) % tones[person].count]
             }
         }
     }
@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: [24_010, 24_090, 24_321, 24_437])
     func `a step of one decibel and a hard mute are clicks`(frame: Int) {
         for gain in [decibelsToFactor(1), decibelsToFactor(-1), 0] {
-            let step = sound { person, at in person == 1 && at >= frame ? gain : 1 }
+            let step = sound { person, at in person == 0 && at >= frame ? gain : 1 }
             let level = HeardSound(step).clickLevels.dropFirst(2).max() ?? -240
             #expect(level > HeardSound.clickLimit, "\(gain): \(level)")
         }
