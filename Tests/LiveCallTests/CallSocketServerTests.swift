@@ -96,8 +96,8 @@ import Testing
                         Issue.record("\(command): \(error)")
                         break
                     }
-                    // Commands for a participant or a message that does not exist are refused by their arguments.
-                    let codes = ["no-participant", "empty-message", "not-in-room"]
+                    // Commands for a participant, a message or an effect that does not exist are refused by their arguments.
+                    let codes = ["no-participant", "empty-message", "not-in-room", "no-effect"]
                     if case .unavailable(let reason) = expected {
                         #expect(refusal == ErrorDocument(reason), "\(command)")
                     } else {
