@@ -19,11 +19,10 @@ import Testing
             .blockRequest(ask), .remove(id), .block(id), .setAdmission(.all), .setMuted(true),
             .rename(CoreRig.name(4)), .setVolume(1, of: id), .setHeard(false, of: id), .setOutputVolume(1),
             .setLatencyProfile(.sing), .setCodec(.pcm), .setDevice(input: nil, output: nil),
-            .setVoiceProcessing(.off),
-            .setEffects([]), .setMonitor(.on), .setPushToTalk(true),
-            .setEffectParameter("mix", of: "reverb", to: "20"), .startRecording(folder: nil),
-            .stopRecording, .allowRecording(true), .say("hi"), .sendFile(path: "/x"),
-            .leave, .endRoom,
+            .setVoiceProcessing(.off), .setMonitor(.on), .setPushToTalk(true), .setEffects([]),
+            .setEffectParameter("mix", of: "reverb", to: "20"), .setAccompaniment(files: ["/a.wav"]),
+            .controlAccompaniment(.play), .startRecording(folder: nil), .stopRecording, .allowRecording(true),
+            .say("hi"), .sendFile(path: "/x"), .leave, .endRoom,
         ]
         return Dictionary(uniqueKeysWithValues: all.map { ($0.kind, $0) })
     }()
@@ -49,12 +48,13 @@ import Testing
         var refusals = Dictionary(
             uniqueKeysWithValues: LiveCallCommand.Kind.allCases.map { ($0, CommandRefusal.notInRoom) })
         refusals[.providePIN] = .noPINRequest
+        refusals[.controlAccompaniment] = .noAccompaniment
         Self.expect(
             CoreRig(),
             available: [
                 .host, .join, .leave, .setMuted, .rename, .setAdmission, .setOutputVolume, .setLatencyProfile,
                 .setCodec, .setDevice, .setVoiceProcessing, .setMonitor, .setPushToTalk, .setEffects,
-                .setEffectParameter, .allowRecording,
+                .setEffectParameter, .setAccompaniment, .allowRecording,
             ],
             refusals)
     }
@@ -67,14 +67,12 @@ import Testing
             available: [
                 .leave, .setMuted, .rename, .setAdmission, .setVolume, .setHeard, .setOutputVolume,
                 .setLatencyProfile, .setCodec, .setDevice, .setVoiceProcessing, .setMonitor, .setPushToTalk,
-                .setEffects, .setEffectParameter, .startRecording,
-                .allowRecording, .say,
-                .sendFile,
+                .setEffects, .setEffectParameter, .setAccompaniment, .startRecording, .allowRecording, .say, .sendFile,
             ],
             [
                 .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .notHost,
                 .decline: .notHost, .blockRequest: .notHost, .remove: .notHost, .block: .notHost, .endRoom: .notHost,
-                .stopRecording: .notRecording,
+                .stopRecording: .notRecording, .controlAccompaniment: .noAccompaniment,
             ])
     }
 
@@ -87,10 +85,9 @@ import Testing
                 .host: .alreadyInRoom, .join: .alreadyInRoom, .providePIN: .noPINRequest, .admit: .noJoinRequest,
                 .decline: .noJoinRequest, .blockRequest: .noJoinRequest, .remove: .noParticipant,
                 .block: .noParticipant, .setVolume: .noSound, .setHeard: .noSound, .setOutputVolume: .noSound,
-                .setLatencyProfile: .noSound, .setCodec: .noSound, .setDevice: .noSound,
-                .setVoiceProcessing: .noSound, .setMonitor: .noSound,
-                .setPushToTalk: .noSound, .setEffects: .noSound,
-                .setEffectParameter: .noSound, .startRecording: .noSound,
+                .setLatencyProfile: .noSound, .setCodec: .noSound, .setDevice: .noSound, .setVoiceProcessing: .noSound,
+                .setMonitor: .noSound, .setPushToTalk: .noSound, .setEffects: .noSound, .setEffectParameter: .noSound,
+                .setAccompaniment: .noSound, .controlAccompaniment: .noSound, .startRecording: .noSound,
                 .stopRecording: .notRecording, .say: .noReceiver, .sendFile: .noReceiver,
             ])
     }

@@ -90,7 +90,9 @@ import Testing
         var rig = Self.rig()
         try Self.set(["reverb"], &rig)
         try rig.perform(.setEffectParameter("mix", of: "reverb", to: "60"))
-        let (effects, count) = (rig.snapshot.effects, rig.actions.media.count)
+        let effects = rig.snapshot.effects
+        func actions() -> [String] { rig.actions.media.filter { $0.hasPrefix("effects") || $0.hasPrefix("parameter") } }
+        let before = actions()
         var device = CallDevice(.headphones)
         device.sampleRate = 44_100
         rig.handle(.device(.interruptionBegan(.noDevice), device))
@@ -100,7 +102,7 @@ import Testing
         rig.change(to: [CoreRig.member(2), CoreRig.member(3)], host: 3)
         rig.wait(1)
         #expect(rig.snapshot.effects == effects && rig.snapshot.device?.sampleRate == 44_100)
-        #expect(rig.actions.media.count == count)
+        #expect(actions() == before)
     }
 
     @Test func `effects set before the sound are those with which it starts`() throws {
