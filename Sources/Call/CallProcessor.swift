@@ -115,7 +115,7 @@ package final class CallProcessor: Sendable {
         set { state.isMuted.pointee.store(newValue, ordering: .relaxed) }
     }
 
-    /// True if the local voice is part of the played sound, muted or not. A change is a ramp over 5 ms, or over a block if that
+    /// True if the local voice is part of the played sound, muted or not. A change is a ramp over 10 ms, or over a block if that
     /// is longer. Without effect for two devices. Any thread.
     package var isMonitored: Bool {
         get { state.isMonitored.pointee.load(ordering: .relaxed) }

@@ -128,7 +128,7 @@ public final class CallSession: MediaNegotiator {
     }
 
     /// True if the local participant hears its own voice, as it is sent and muted or not, in the same cycle. A change is a ramp
-    /// over 5 ms, or over a block if that is longer. Without effect with a separate microphone, which has no common cycle with
+    /// over 10 ms, or over a block if that is longer. Without effect with a separate microphone, which has no common cycle with
     /// the loudspeaker. ``outputVolume`` does not affect it. Any thread except a render thread.
     package var isMonitored: Bool {
         get { processor.isMonitored }

@@ -57,7 +57,7 @@ import Testing
             let before = clicks(0.2)
             try change()
             let moving = clicks(seconds)
-            return (moving, max(before, clicks(0.2)))
+            return (moving, max(before, clicks(0.6)))
         }
     }
 

@@ -73,20 +73,22 @@ import Testing
     /// A sample that names its frame.
     private static func sample(_ frame: Int) -> Float { Float(frame % 40_000) / 65_536 }
 
-    /// The frames after which a change of the monitor has ended: 5 ms, to the end of a block.
-    private static let ramp = 256
+    /// The frames after which a change of the monitor has ended: 10 ms, to the end of a block.
+    private static let ramp = 512
+    /// The frames after which effects and insert have faded in, to the end of a block.
+    private static let fade = 1_024
 
     @Test func `one hears oneself in the same cycle, without a frame of delay, through effects and insert`() {
         let rig = Rig(effects: TestInsert.make(scale: 0.5).insert, says: Self.sample)
         rig.processor.captureInsert.set(TestInsert.make(offset: 0.25).insert)
         rig.processor.isMonitored = true
         rig.run(100)
-        let isHeard = (Self.ramp..<6_400).allSatisfy {
+        let isHeard = (Self.fade..<6_400).allSatisfy {
             abs(rig.heard[$0] - 0.5 * Self.sample($0) - 0.25) < 1e-6
         }
         #expect(isHeard)
         let sent = rig.sent()
-        let isSame = rig.heard.dropFirst(Self.ramp).elementsEqual(sent.dropFirst(Self.ramp))
+        let isSame = rig.heard.dropFirst(Self.fade).elementsEqual(sent.dropFirst(Self.fade))
         #expect(isSame && sent.count == 6_400)
     }
 

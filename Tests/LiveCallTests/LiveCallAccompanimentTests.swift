@@ -76,7 +76,8 @@ import Testing
         var rig = Self.guest()
         try rig.perform(.setAccompaniment(files: ["/songs/a.wav"]))
         rig.handle(Self.report(rig, order: 1))
-        for (seconds, expected) in [(-3, 0), (250, 200), (.nan, 0), (.infinity, 0), (12.5, 12.5)] as [(Double, Double)] {
+        for (seconds, expected) in [(-3, 0), (250, 200), (.nan, 0), (.infinity, 0), (12.5, 12.5)] as [(Double, Double)]
+        {
             try rig.perform(.controlAccompaniment(.seek(to: seconds)))
             #expect(rig.snapshot.accompaniment?.position(at: rig.now) == expected, "\(seconds)")
         }

@@ -75,6 +75,7 @@ struct PlayedSong: @unchecked Sendable {  // the reader stays a second behind th
 /// The time of a played block on both clocks, for a capturing device with another frame counter.
 struct PlayedTime: BitwiseCopyable, Sendable {
     var sampleTime: Int64 = 0
+    /// 0 before the first played block.
     var hostTime = HostTime(nanoseconds: 0)
     /// Seconds from the callback to the loudspeaker.
     var outputLatency = 0.0

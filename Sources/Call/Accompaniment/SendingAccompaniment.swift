@@ -51,8 +51,11 @@ struct SendingAccompaniment: ~Copyable {
     mutating func process(_ cycle: IOCycle) {
         let frameCount = cycle.frameCount
         for c in 0..<cycle.output.count { copySamples(cycle.output[c], cycle.input[c], frameCount) }
-        let goal = goal(cycle)
-        share.begin(values.pointee.isForAll.load(ordering: .relaxed) ? 1 : 0, frameCount)
+        let time = playedTime.load()
+        let goal = goal(cycle, time)
+        // The delay is known from the first played block on.
+        let isSent = values.pointee.isForAll.load(ordering: .relaxed) && time.hostTime.nanoseconds != 0
+        share.begin(isSent ? 1 : 0, frameCount)
         if share.isSilent {
             (position, correction) = (nil, nil)
         } else {
@@ -68,14 +71,13 @@ struct SendingAccompaniment: ~Copyable {
 
     /// Returns the frame of the song to which the block's first frame was sung.
     @_noLocks
-    private mutating func goal(_ cycle: IOCycle) -> Int64 {
+    private mutating func goal(_ cycle: IOCycle, _ time: PlayedTime) -> Int64 {
         // The blocks of an earlier device do not count for longer than a second.
         if cycle.frameCount >= longestBlock || shorterCount >= Int(sampleRate) {
             (longestBlock, shorterCount) = (cycle.frameCount, 0)
         } else {
             shorterCount = shorterCount &+ cycle.frameCount
         }
-        let time = playedTime.load()
         let seconds = cycle.inputLatency + time.outputLatency
         let deviceDelay = Int64(max(0, min(1, seconds)) * sampleRate + 0.5)
         // A block may be sent before the one of the same cycle is played.

@@ -2,8 +2,8 @@
 
 import EarshotAudioBase
 
-/// A gain that reaches each new value in a straight line over 5 ms, or over the current block if that is longer. The ramp does
-/// not depend on short blocks: one over 64 frames would click. For the render thread.
+/// A gain that reaches each new value in a straight line over 5 ms or more, or over the current block if that is longer. The ramp
+/// does not depend on short blocks: one over 64 frames would click. For the render thread.
 struct GainRamp: BitwiseCopyable {
     private var gain: Float  // at the end of the last block
     private var target: Float
@@ -11,12 +11,13 @@ struct GainRamp: BitwiseCopyable {
     private var remainingCount: Int  // the frames up to the target
     private let minimumFrameCount: Int
 
-    init(_ gain: Float, sampleRate: Double) {
+    /// - Parameter seconds: the length of a ramp.
+    init(_ gain: Float, sampleRate: Double, seconds: Double = 0.005) {
         self.gain = gain
         target = gain
         step = 0
         remainingCount = 0
-        minimumFrameCount = Int(0.005 * sampleRate)
+        minimumFrameCount = Int(seconds * sampleRate)
     }
 
     /// True while the gain is 1 and stays 1.

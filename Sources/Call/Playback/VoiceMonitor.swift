@@ -18,7 +18,7 @@ struct VoiceMonitor: ~Copyable {
     init(_ isWanted: UnsafeMutablePointer<Atomic<Bool>>, voice: Channels, sampleRate: Double) {
         self.isWanted = isWanted
         self.voice = voice
-        ramp = GainRamp(0, sampleRate: sampleRate)
+        ramp = GainRamp(0, sampleRate: sampleRate, seconds: 0.01)
         limiter = PeakLimiter(sampleRate: sampleRate)
     }
 
