@@ -139,6 +139,7 @@ extension SessionState {
 
     /// Returns the reason for preferring another route to the present route, which still works.
     func betterReason(_ bestChoice: RouteChoice, _ now: HostTime) -> RouteChange.Reason {
+        if bestChoice == refused { return .override }
         let moved = [
             bestChoice.input == current?.input ? nil : bestChoice.input,
             bestChoice.output == current?.output ? nil : bestChoice.output,

@@ -81,7 +81,7 @@ struct SessionState: Sendable {
     var mustReopen = false  // the device is wanted for this program alone, or no longer
     var retryAt = HostTime(nanoseconds: .min)
     var retryDelay = Limit.retry.lowerBound
-    private var refused: RouteChoice?  // the choice whose failure was reported
+    var refused: RouteChoice?  // the choice whose failure was reported
     var avoided: [String: HostTime] = [:]  // devices that failed, until when
     var choiceWanted: (choice: RouteChoice, since: HostTime)?
     var portsWanted: (route: AudioRoute, since: HostTime)?  // the present devices with other ports
@@ -139,6 +139,7 @@ struct SessionState: Sendable {
     mutating func opened(_ choice: RouteChoice, as new: AudioRoute, calls: Int, at now: HostTime) {
         pending = next.map { arrivalReason($0, new) } ?? betterReason(choice, now)
         next = nil
+        refused = nil
         portsWanted = nil
         reconfiguration = nil
         previous = route

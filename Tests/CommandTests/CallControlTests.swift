@@ -282,10 +282,11 @@ import Testing
         #expect(lines[3].hasPrefix("Dial: talk  Voice processing: off (headset"))
         #expect(
             lines[3].contains("  Monitor: on (headset, round trip 10.6 ms)") && lines[3].hasSuffix("Playback: 0 dB"))
-        #expect(lines[4].hasPrefix("Recording: /home/ann/Music") && lines[4].hasSuffix("(0:13)"))
-        #expect(lines[5] == "Requests: 1 Cleo" && lines[6].hasPrefix("NO  NAME"))
+        #expect(lines[4] == "Effects: gain,gain=-6, delay 0.0 ms" && lines[5].hasPrefix("Accompaniment: "))
+        #expect(lines[6].hasPrefix("Recording: /home/ann/Music") && lines[6].hasSuffix("(0:13)"))
+        #expect(lines[7] == "Requests: 1 Cleo" && lines[8].hasPrefix("NO  NAME"))
         #expect(
-            lines[7].split(separator: " ").map(String.init) == [
+            lines[9].split(separator: " ").map(String.init) == [
                 "1", "Ben", "-6", "dB", "33", "ms", "0", "1", "speaking",
             ])
     }

@@ -18,15 +18,19 @@ extension LiveCallCore {
         if let codec, !running.isEmpty, running.allSatisfy({ links[$0]?.missingCodecs.contains(codec) ?? false }) {
             throw .codecUnavailable(codec)
         }
-        let packetMilliseconds = frameMilliseconds.flatMap { wanted in
-            !wanted.isFinite ? nil : Self.packetTimes.min { abs($0 - wanted) < abs($1 - wanted) }
-        }
+        let packetMilliseconds = Self.packetTime(nearest: frameMilliseconds)
         if (codec, packetMilliseconds) != (next.preferredCodec, next.packetMilliseconds) {
             (next.preferredCodec, next.packetMilliseconds) = (codec, packetMilliseconds)
             notify(.settingChanged(.setCodec(codec, frameMilliseconds: packetMilliseconds), nil))
         }
         for id in others { links[id]?.reportedCodec = nil }
         if !others.isEmpty { act(.room(.renegotiate(others))) }
+    }
+
+    private static func packetTime(nearest wanted: Double?) -> Double? {
+        guard let wanted, wanted.isFinite else { return nil }
+        let possible = max(2.5, min(20, wanted))
+        return packetTimes.min { abs($0 - possible) < abs($1 - possible) }
     }
 
     /// Reports a new format of a participant, and that the participant cannot use the preferred codec.
