@@ -4,6 +4,7 @@ import EarshotAudioBase
 import EarshotCall
 import EarshotMediaTransport
 import EarshotPlayout
+import Foundation
 
 @testable import EarshotLiveCall
 @testable import EarshotRooms
@@ -30,6 +31,13 @@ struct CallChange {
         case consent = "allow or decline recordings"
         case join = "a third person joins"
         case leave = "a third person leaves"
+
+        /// The kinds that are drawn: all but those that `EARSHOT_CHANGES_WITHOUT` names, separated by semicolons.
+        static let drawn: [Kind] = {
+            let names = ProcessInfo.processInfo.environment["EARSHOT_CHANGES_WITHOUT"] ?? ""
+            let left = Set(names.split(separator: ";").map(String.init))
+            return allCases.filter { !left.contains($0.rawValue) }
+        }()
 
         /// The frames of the participants' voices that a listener may miss because of the change.
         var allowedGapFrames: Int {

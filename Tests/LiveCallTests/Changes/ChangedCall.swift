@@ -180,7 +180,7 @@ final class ChangedCall {
     /// Makes a random change.
     private func change() {
         while true {
-            guard var kind = draw(from: CallChange.Kind.allCases) else { return }
+            guard var kind = draw(from: CallChange.Kind.drawn) else { return }
             if kind == .join || kind == .leave { kind = peers[Self.comingPerson] == nil ? .join : .leave }
             if kind == .join {
                 guard roster?.members.count == 2 else { continue }
