@@ -32,6 +32,9 @@ struct CallChange {
         case join = "a third person joins"
         case leave = "a third person leaves"
 
+        /// The limit of a click in dBFS. A voice that comes or goes is no change of a setting: what is missing of it is concealed.
+        var clickLimit: Double { self == .join || self == .leave ? -50 : HeardSound.clickLimit }
+
         /// The kinds that are drawn: all but those that `EARSHOT_CHANGES_WITHOUT` names, separated by semicolons.
         static let drawn: [Kind] = {
             let names = ProcessInfo.processInfo.environment["EARSHOT_CHANGES_WITHOUT"] ?? ""

@@ -91,9 +91,9 @@ struct ChangeReport {
     }
 
     private mutating func note(click level: Double, heardBy person: Int, at time: HostTime, in call: ChangedCall) {
-        let change = Self.lastChange(before: time, in: call)
+        let change = Self.departure(before: time, in: call) ?? Self.lastChange(before: time, in: call)
         if let kind = change?.kind { rows[kind, default: Row()].note(click: level) }
-        guard level > HeardSound.clickLimit else { return }
+        guard level > change?.kind.clickLimit ?? HeardSound.clickLimit else { return }
         faults.append(
             "seed \(call.seed), \(Self.text(time)): person \(person) hears a click of "
                 + String(format: "%.1f dBFS ", level) + Self.text(change))
@@ -105,6 +105,11 @@ struct ChangeReport {
         if let kind = change?.kind { rows[kind, default: Row()].note(gap: gap) }
         guard gap > 0 else { return }
         faults.append("seed \(call.seed), \(Self.text(time)): \(text) \(Self.text(change))")
+    }
+
+    /// Returns the departure of a person whose voice is still concealed at a time; nil if there is none.
+    private static func departure(before time: HostTime, in call: ChangedCall) -> CallChange? {
+        call.changes.last { $0.kind == .leave && (0...0.06).contains(time.seconds(since: $0.time)) }
     }
 
     /// Returns the last change that can be heard at a time, which is rounded down by at most a block and a card's start.

@@ -47,7 +47,7 @@ import Testing
         for call in calls { try call.run() }
         let heard = calls.map { call in (call.departed + call.present).map(\.heard) }
         let isEqual = heard[0] == heard[1]
-        let isHeard = heard[0].allSatisfy { $0.contains { $0 != 0 } }
+        let isHeard = heard[0].contains { $0.contains { $0 != 0 } }
         #expect(isEqual && isHeard)
     }
 
