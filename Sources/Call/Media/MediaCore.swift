@@ -16,11 +16,16 @@ package struct MediaCore: ~Copyable {
         let id: PeerID
         let media: MediaPeer
         let lostAtJoining: Int  // captured frames lost before the peer joined
-        /// The media that follow when the first of their packets arrives, or at this time.
-        var next: (media: MediaPeer, due: HostTime)?
         var isOpen: Bool
         /// True if nothing was sent since the transport opened: frames captured before are too old.
         var isFresh = false
+    }
+
+    /// Media in another format that follow a member's when the first of their packets arrives, or at a time.
+    private struct Successor {
+        let id: PeerID
+        let media: MediaPeer
+        let due: HostTime
     }
 
     /// A remote peer without negotiated media for now.
@@ -31,6 +36,7 @@ package struct MediaCore: ~Copyable {
 
     private var capture: CaptureReader
     private var members: [Member] = []
+    private var successors: [Successor] = []
     private var suspended: [PeerID: SuspendedPeer] = [:]
     private var streams: [StreamEncoder] = []
 
@@ -46,7 +52,7 @@ package struct MediaCore: ~Copyable {
     /// the same source, without effect on other peers.
     /// - Parameter isOpen: true if the peer's transport is open; otherwise ``setOpen(_:to:)`` reports the opening.
     package mutating func add(_ peer: MediaPeer, as id: PeerID, isOpen: Bool = true) {
-        if let index = index(of: id), members[index].next != nil { advance(index) }
+        advance(id)
         suspend(id)
         let previous = suspended.removeValue(forKey: id)
         if let previous { peer.follow(previous.past) }
@@ -64,6 +70,7 @@ package struct MediaCore: ~Copyable {
 
     private mutating func removeMember(_ index: Int) -> Member {
         let member = members.remove(at: index)
+        successors.removeAll { $0.id == member.id }
         if !members.contains(where: { $0.media.stream === member.media.stream }) {
             streams.removeAll { $0 === member.media.stream }
         }
@@ -169,8 +176,8 @@ package struct MediaCore: ~Copyable {
     /// Receives a remote peer's datagram. Ignores unknown peers.
     package mutating func receive(_ datagram: UnsafeRawBufferPointer, from id: PeerID, at now: HostTime) {
         guard let index = index(of: id) else { return }
-        if let next = members[index].next?.media, next.begins(with: datagram, after: members[index].media) {
-            advance(index)
+        if !successors.isEmpty, let next = successor(of: id), next.begins(with: datagram, after: members[index].media) {
+            advance(id)
             return receive(datagram, from: id, at: now)
         }
         members[index].media.receive(datagram, at: now)
@@ -181,25 +188,28 @@ package struct MediaCore: ~Copyable {
     /// - Returns: false if the peer is no member with an open transport, or if the format has the same payload type.
     mutating func prepare(_ peer: MediaPeer, as id: PeerID, at now: HostTime) -> Bool {
         guard let index = index(of: id), members[index].isOpen else { return false }
-        if members[index].next != nil { advance(index) }
+        advance(id)
         guard let index = self.index(of: id),
             members[index].media.configuration.payloadType != peer.configuration.payloadType
         else { return false }
-        members[index].next = (peer, now.advanced(bySeconds: Self.longestWait))
+        successors.append(Successor(id: id, media: peer, due: now.advanced(bySeconds: Self.longestWait)))
         return true
     }
 
     private static let longestWait = 1.0
 
-    private mutating func advance(_ index: Int) {
-        let (id, isOpen, next) = (members[index].id, members[index].isOpen, members[index].next)
-        members[index].next = nil
-        if let next { add(next.media, as: id, isOpen: isOpen) }
+    private func successor(of id: PeerID) -> MediaPeer? { successors.first { $0.id == id }?.media }
+
+    /// Replaces a member's media by those that wait to follow them.
+    private mutating func advance(_ id: PeerID) {
+        guard let place = successors.firstIndex(where: { $0.id == id }) else { return }
+        let next = successors.remove(at: place)
+        if let index = index(of: id) { add(next.media, as: id, isOpen: members[index].isOpen) }
     }
 
     /// Does for each member what is due: reports, requests, retransmissions, and the end of waits for reordered frames.
     package mutating func tick(at now: HostTime, transmit: Transmit) {
-        while let index = members.firstIndex(where: { $0.next.map { $0.due <= now } ?? false }) { advance(index) }
+        while let next = successors.first(where: { $0.due <= now }) { advance(next.id) }
         for member in members { member.media.tick(at: now, isOpen: member.isOpen) { transmit($0, member.id) } }
     }
 
@@ -214,8 +224,8 @@ package struct MediaCore: ~Copyable {
         var next: HostTime?
         for member in members {
             if let due = member.media.nextDeadline { next = min(due, next ?? due) }
-            if let due = member.next?.due { next = min(due, next ?? due) }
         }
+        for successor in successors { next = min(successor.due, next ?? successor.due) }
         return next
     }
 
@@ -243,12 +253,12 @@ package struct MediaCore: ~Copyable {
 
     /// Receives packets of further formats from a remote peer, because an offer to it contains them.
     mutating func receive(_ formats: [PayloadFormat], from id: PeerID) {
-        if let index = index(of: id) { (members[index].next?.media ?? members[index].media).receive(formats) }
+        if let index = index(of: id) { (successor(of: id) ?? members[index].media).receive(formats) }
     }
 
     /// Sets a second playout that gets this remote peer's packets; nil for none.
     package mutating func listen(_ listener: RecordingPlayout?, to id: PeerID) {
-        if let index = index(of: id) { (members[index].next?.media ?? members[index].media).listen(listener) }
+        if let index = index(of: id) { (successor(of: id) ?? members[index].media).listen(listener) }
     }
 
     /// The device's frames that were read or lost before the next frame to encode.
