@@ -7,13 +7,16 @@ extension ErrorDocument {
     init(_ error: AudioEngineError) {
         switch error {
         case .noUnit(let name, let near):
-            self.init(code: "no-effect", text: "There is no effect '\(Self.start(of: name))'\(Self.similar(near))")
+            self.init(
+                code: "no-effect", text: "There is no effect '\(Self.start(of: name))'\(Self.list("similar", near))")
         case .noParameter(let unit, let name, let near):
             self.init(
-                code: "no-parameter", text: "\(unit) has no parameter '\(Self.start(of: name))'\(Self.similar(near))")
+                code: "no-parameter",
+                text: "\(unit) has no parameter '\(Self.start(of: name))'\(Self.list("similar", near))")
         case .noPreset(let unit, let name, let presets):
             self.init(
-                code: "no-preset", text: "\(unit) has no preset '\(Self.start(of: name))'\(Self.similar(presets))")
+                code: "no-preset",
+                text: "\(unit) has no preset '\(Self.start(of: name))'\(Self.list("presets", presets))")
         case .wrongSetting(let unit, let parameter?, let text):
             self.init(
                 code: "wrong-value",
@@ -31,7 +34,7 @@ extension ErrorDocument {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(80)))
     }
 
-    private static func similar(_ names: [String]) -> String {
-        names.isEmpty ? "" : " (there is: \(names.joined(separator: ", ")))"
+    private static func list(_ word: String, _ names: [String]) -> String {
+        names.isEmpty ? "" : " (\(word): \(names.joined(separator: ", ")))"
     }
 }
