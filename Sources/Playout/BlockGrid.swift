@@ -87,7 +87,7 @@ struct BlockGrid: BitwiseCopyable {
     ///   - isKnown: true if drift and delays are known well enough to go below `wanted`.
     @_noLocks
     mutating func aim(wanted: Double, rate: Double, drift: Double, now: Double, isKnown: Bool) -> Aim {
-        let unit = Double(greatestCommonDivisor(packetFrames, blockFrames)) / rate
+        let unit = Double(Self.greatestCommonDivisor(packetFrames, blockFrames)) / rate
         guard unit >= Self.minimumUnit, unit <= Self.maximumUnit, now - regularSince > Self.settlingTime else {
             currentOffset = wanted
             calmSince = now
@@ -138,7 +138,7 @@ struct BlockGrid: BitwiseCopyable {
     }
 
     @_noLocks
-    private func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int {
+    static func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int {
         var (a, b) = (a, b)
         while b > 0 { (a, b) = (b, a % b) }
         return a

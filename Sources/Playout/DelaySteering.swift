@@ -18,6 +18,8 @@ struct DelaySteering: ~Copyable {
     private let mayFollowBlocks: Bool  // packets are not decoded ahead, rates are equal, no fixed depth
     private var recovery = RecoveryTracker()
     private var grid = BlockGrid()
+    private var last = (frames: 0, lookahead: 0, end: Int.min)  // of the newest packet
+    private var isAtSeam = false  // longer packets or a longer look-ahead need more delay, from now on
 
     /// The seconds after a restart of the stream in which sound may be skipped to reach the target delay.
     private static var timeToSettle: Double { @_noLocks get { 0.1 } }
@@ -77,10 +79,30 @@ struct DelaySteering: ~Copyable {
     /// - Parameter offset: the packet's arrival minus its end on the stream's timeline, in seconds.
     @_noLocks
     mutating func add(_ header: PacketHeader, offset: Double, at arrival: Double) {
+        followForm(of: header, offset: offset, at: arrival)
         if header.endsCongestion { tracker.forgetDelays() }
         tracker.add(
             offset: offset, at: arrival, duration: Double(header.frameCount) / configuration.streamRate)
         grid.addPacket(position: header.position, frameCount: header.frameCount, at: arrival)
+    }
+
+    /// Takes the delay that packets of another form need: at once, because the stream is concealed meanwhile anyway.
+    @_noLocks
+    private mutating func followForm(of header: PacketHeader, offset: Double, at arrival: Double) {
+        let (frames, lookahead) = (last.frames, last.lookahead)
+        guard header.position &+ header.frameCount > last.end else { return }
+        last = (header.frameCount, header.lookahead, header.position &+ header.frameCount)
+        guard frames > 0 else { return }
+        isAtSeam =
+            isAtSeam || header.lookahead > lookahead
+            || Double(header.frameCount) / configuration.streamRate > tracker.packetLength
+        guard header.lookahead > lookahead else { return }
+        // The sender of PCM sends at each of its blocks, of which other packets need more or fewer.
+        let spread = lookahead == 0 ? frames &- BlockGrid.greatestCommonDivisor(frames, header.frameCount) : 0
+        let rate = configuration.streamRate
+        tracker.shift(
+            offset: offset, at: arrival, most: Double(header.lookahead &- lookahead) / rate,
+            spread: Double(spread) / rate)
     }
 
     /// Learns the lateness of a recovered packet.
@@ -94,6 +116,7 @@ struct DelaySteering: ~Copyable {
         tracker.reset()
         recovery.reset()
         grid.reset()
+        last = (0, 0, .min)
     }
 
     /// Returns the reader's first cursor, a frame of the stream, when the first packet has arrived.
@@ -135,7 +158,9 @@ struct DelaySteering: ~Copyable {
         let isSettlingAfterRestart = statistics.restarts > 0 && tracker.age(at: now) < Self.timeToSettle
         let exceedsJumpThreshold =
             fixed == 0 && excess > (isSettlingAfterRestart ? configuration.initialMargin : Self.jumpThreshold)
-        if isConcealing && excess < 0 || isLongConcealment && excess > Self.leastJump || exceedsJumpThreshold {
+        let needsMore = isAtSeam && excess < 0 - Self.leastJump && fixed == 0
+        isAtSeam = false
+        if (isConcealing || needsMore) && excess < 0 || isLongConcealment && excess > Self.leastJump || exceedsJumpThreshold {
             reader.skip(Int(excess * rate) &- (excess < 0 ? 1 : 0), &statistics)
             excess = 0
         }

@@ -39,6 +39,7 @@ struct DelayTracker: ~Copyable {
     var knownSince = 0.0  // the arrival of the first known packet
     private var carried = 0.0  // levels minus offsets in seconds, at the time `carriedAt`
     private var carriedAt = 0.0
+    private var shifted = 0.0  // seconds by which all offsets are longer since packets of another form began
     private var lastArrival = -Double.infinity
     private var beyondSince = Double.infinity  // since when all packets exceed the bound
     private var hasBegun = false
@@ -63,7 +64,7 @@ struct DelayTracker: ~Copyable {
     @_noLocks
     mutating func add(offset: Double, at now: Double, duration: Double) {
         let before = drift
-        if estimator.add(offset: offset, at: now) { turn(by: drift - before, at: now) }
+        if estimator.add(offset: offset - shifted, at: now) { turn(by: drift - before, at: now) }
         let level = offset + carry(to: now)
         expire(at: now)
         if windows.count == 0 || hasPathChanged(level, at: now) || isBacklog(level, at: now, duration) {
@@ -87,6 +88,20 @@ struct DelayTracker: ~Copyable {
             endStall()
         }
         count(level, at: now)
+    }
+
+    /// Prepares for packets of another form, whose encoder holds more sound back, so that all known delays grow.
+    /// - Parameters:
+    ///   - offset: the first such packet's, in seconds.
+    ///   - most: the maximum growth in seconds.
+    ///   - spread: the seconds by which the new packets' delays will vary, at least.
+    @_noLocks
+    mutating func shift(offset: Double, at now: Double, most: Double, spread: Double) {
+        guard windows.count > 0 else { return }
+        if isStale { update() }
+        let growth = max(0, min(most, offset + carry(to: now) - least)) + max(0, spread - (target - least))
+        carried -= growth
+        shifted += growth
     }
 
     /// Returns the smallest offset, and the one that the delay must reach, of a packet that arrives at `now`.

@@ -13,6 +13,7 @@ struct PayloadDecoder: ~Copyable {
     private let concealmentLimit: Int  // the maximum frames in a row that a codec conceals
     private var isInFallback = false  // the packet decoded last was in the fallback codec
     private var concealedFrames = 0  // by the codec since the last packet
+    private var end = Int.min / 2  // the position after the last decoded packet
 
     init(_ configuration: PlayoutConfiguration, main: RenderDecoder.Handle, fallback: RenderDecoder.Handle?) {
         framesPerPacket = configuration.framesPerPacket
@@ -22,23 +23,38 @@ struct PayloadDecoder: ~Copyable {
         stage = PacketStage(channelCount: configuration.channelCount)
     }
 
-    /// Returns true if the packet has another codec than the one decoded last; after concealment, also if it is much longer.
+    /// Returns true if the packet begins another form: it has another codec than the one decoded last, or it repeats sound,
+    /// because another encoder made it; after concealment, also if it is much longer.
     @_noLocks
     func changesForm(with header: PacketHeader, isConcealing: Bool) -> Bool {
-        isFallback(header) != isInFallback || isConcealing && header.frameCount >= 2 &* framesPerPacket
+        isFallback(header) != isInFallback || repeatsSound(header)
+            || isConcealing && header.frameCount >= 2 &* framesPerPacket
     }
+
+    @_noLocks @inline(__always)
+    private func repeatsSound(_ header: PacketHeader) -> Bool {
+        header.lookahead > 0 && header.position < end && end &- header.position < Self.longestRepetition
+    }
+
+    /// The frames of a new encoder's first packet that its decoder fades in.
+    private static var fadedFrames: Int { @_noLocks get { 120 } }
+    /// The maximum frames that another encoder repeats.
+    private static var longestRepetition: Int { @_noLocks get { 960 } }
 
     /// Decodes a packet to the stage. A packet that cannot be decoded leaves the stage empty.
     @_noLocks
     mutating func decode(_ header: PacketHeader, _ payload: UnsafeMutableRawPointer) {
         let decoder = decoder(isFallback(header))
-        if isFallback(header) != isInFallback { decoder.reset() }
+        let isNew = isFallback(header) != isInFallback || repeatsSound(header)
+        if isNew { decoder.reset() }
         let frames = decoder.decode(call(header, payload, frameCount: header.frameCount))
         guard frames > 0 else { return }
+        end = header.position &+ frames
         isInFallback = isFallback(header)
         framesPerPacket = frames
         concealedFrames = 0
         stage.set(position: header.position, frameCount: frames, isConcealment: false)
+        if isNew, header.lookahead > 0 { stage.removeFirst(min(frames, Self.fadedFrames)) }
     }
 
     /// Lets the codec conceal frames from `position` on, for at most 60 ms; otherwise it would sustain a vowel for seconds.
@@ -87,6 +103,7 @@ struct PayloadDecoder: ~Copyable {
     mutating func reset() {
         main.reset()
         fallback?.reset()
+        end = .min / 2
         stage.removeAll()
     }
 

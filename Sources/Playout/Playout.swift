@@ -80,6 +80,9 @@ public final class Playout: Sendable {
             state.deallocate()
         }
 
+        /// The seconds concealed since the last received sound.
+        package var concealedTime: Double { @_noLocks get { state.pointee.concealedTime } }
+
         /// Renders one block of the stream at the device's rate. Safe on the render thread.
         /// - Parameters:
         ///   - output: at least the stream's channels, with `frameCount` frames each, all overwritten.

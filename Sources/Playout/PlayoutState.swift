@@ -117,6 +117,11 @@ struct PlayoutState: ~Copyable {
         steering.addRecovered(offset: arrival - Double(header.position) / configuration.streamRate, at: arrival)
     }
 
+    /// The seconds concealed since the last received sound.
+    var concealedTime: Double {
+        @_noLocks get { Double(reader.concealedRunFrames) / configuration.streamRate }
+    }
+
     /// The forecast of the observed delays.
     var forecast: PlayoutForecast { @_noLocks get { steering.tracker.forecast } }
 

@@ -66,6 +66,12 @@ struct StreamReader: ~Copyable {
             } else if let header = intake.next {
                 if header.position &+ header.frameCount <= cursor {
                     statistics.latePackets &+= 1
+                    // A decoder cannot join later.
+                    if decoder.changesForm(with: header, isConcealing: false) {
+                        concealer.beginSmoothly()
+                        decoder.decode(header, intake.payload(of: header))
+                        decoder.stage.removeAll()
+                    }
                     intake.advance()
                 } else if header.position > cursor {
                     if recover(before: header, intake, &statistics) { continue }

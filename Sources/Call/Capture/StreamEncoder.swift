@@ -35,6 +35,8 @@ package final class StreamEncoder {
     private let keptPastFrames: Int  // the frames that stay in `past` when it is full
     private var pastCount = 0
     private let keepsPast: Bool
+    private let fadeFrames: Int  // the frames of the fade-in of the first sound; 0 for none
+    private var fadedFrames = 0
     private var staleCount = 0  // the first entries of `pending` that are not sent
 
     var form: Form { configuration.form }
@@ -55,6 +57,10 @@ package final class StreamEncoder {
         keepsPast = configuration.alternativeCodec != nil
         keptPastFrames = RateEncoder.history + resampled
         past = AudioBuffer(channelCount: channels, frameCapacity: keepsPast ? 3 * keptPastFrames : 1)
+        // An encoder that begins with the middle of a sound makes a click of it. RateEncoder has a beginning of its own.
+        fadeFrames =
+            configuration.codec.traits.hasBitRate && configuration.alternativeCodec == nil
+            ? Int(0.01 * configuration.streamRate) : 0
         resamples = configuration.deviceRate != configuration.streamRate
         resampler = Resampler(
             from: configuration.deviceRate, to: configuration.streamRate, channelCount: channels, halfLength: 32,
@@ -104,7 +110,10 @@ package final class StreamEncoder {
     /// The frames in `past` that are not encoded yet.
     private var pastAhead: Int { filledFrames }
 
+    /// Adds the frames after the filled ones.
     private func keep(_ count: Int) {
+        fadeIn(count)
+        filledFrames += count
         guard keepsPast else { return }
         if pastCount + count > past.frameCapacity {
             let kept = min(pastCount, keptPastFrames)
@@ -117,6 +126,18 @@ package final class StreamEncoder {
             copySamples(past.channels[c] + pastCount, block.channels[c] + filledFrames - count, count)
         }
         pastCount += count
+    }
+
+    private func fadeIn(_ count: Int) {
+        let length = min(count, fadeFrames - fadedFrames)
+        guard length > 0 else { return }
+        for c in 0..<block.channels.count {
+            for i in 0..<length {
+                let share = (Float(fadedFrames + i) + 0.5) / Float(fadeFrames)
+                block.channels[c][filledFrames + i] *= share * share * (3 - 2 * share)
+            }
+        }
+        fadedFrames += length
     }
 
     private func startAfterGap(of frames: Int) {
@@ -135,13 +156,11 @@ package final class StreamEncoder {
         precondition(count <= readLimit)
         guard resamples else {
             for c in 0..<channels.count { copySamples(block.channels[c] + filledFrames, channels[c], count) }
-            filledFrames += count
             return keep(count)
         }
         let frames = resampler.outputAvailable(afterAdding: count)
         for c in 0..<channels.count { copySamples(resampler.input[c] + resampler.inputOffset, channels[c], count) }
         resampler.render(block.channels, frameCount: frames, offset: filledFrames, adding: count)
-        filledFrames += frames
         keep(frames)
     }
 

@@ -130,6 +130,7 @@ extension MediaPeer {
             arrival: now, startsStream: media.startsSource)
         header.isFallbackCodec = codec != playoutCodec
         header.endsCongestion = endsCongestion
+        header.lookahead = codec.inCalls.shift(framesPerPacket: frames)
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
 

@@ -182,6 +182,9 @@ struct VoiceMix: ~Copyable {
     static var capacity: Int { @_noLocks get { 16 } }
     /// The seconds for which a removed voice waits for its successor at most.
     private static var longestWait: Double { @_noLocks get { 0.3 } }
+    /// The seconds of concealment after which a removed voice fades out even if its successor is not heard: Opus conceals more
+    /// with noise.
+    private static var longestConcealment: Double { @_noLocks get { 0.04 } }
 
     let slots: UnsafeMutablePointer<VoiceSlot>
     let orders: MessageQueue<VoiceOrder>.Reader
@@ -223,7 +226,10 @@ struct VoiceMix: ~Copyable {
         let successor = slots[index].successor
         guard successor >= 0 else { return slots[index].isLeaving }
         slots[index].waitFrames &-= frameCount
-        if slots[index].waitFrames <= 0 || !slots[successor].fader.isSilent {
+        let concealedTime = slots[index].renderer?.concealedTime ?? 0
+        if slots[index].waitFrames <= 0 || !slots[successor].fader.isSilent
+            || concealedTime > VoiceMix.longestConcealment
+        {
             slots[index].isLeaving = true
             slots[index].successor = -1
         }

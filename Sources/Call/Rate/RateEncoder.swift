@@ -24,6 +24,9 @@ final class RateEncoder {
     private var bitRate = 0
     private var cursor = 0  // the position of the frame that is encoded next; .max while interrupted
     private var isBeginning = false
+    private var isPriming = false  // the next frames are encoded without a packet
+    private var beginning = RateEncoder.shortestBeginning
+    private var independentFrames = 0  // the frames up to the first packet that may need earlier ones
     private var isAfterGap = false
     private var sharedEnd = 0  // the position up to which the peer has the shared encoder's stream
     /// The end of the sound that the remote peer has from its previous encoder; nil once the first packet was made.
@@ -33,8 +36,15 @@ final class RateEncoder {
     private let bytes: UnsafeMutableRawPointer
     private static let capacity = 2_048
 
-    /// The frames of a new encoder's first packet, and of its overlap with the last one: a decoder fades in its first 120 frames.
-    private static let (beginning, overlap) = (480, 120)
+    /// The minimum frames of a new encoder's first packet, its maximum frames, and the frames of its overlap with the last one: a
+    /// decoder fades in its first 120 frames.
+    private static let (shortestBeginning, longestBeginning, overlap) = (480, 960, 120)
+    /// The frames that a new encoder gets before its first packet. An encoder that began with the packet would encode silence,
+    /// and then sound that begins abruptly.
+    private static let primingFrames = 480
+    /// The frames after a new beginning that are encoded independently, without the codec's pitch filter: the decoder has no
+    /// earlier sound, and the filter reaches back up to 1,024 frames.
+    private static let independentBeginning = 1_200
     /// The past frames that a rate encoder may need.
     static let history = OpusEncoder.longestFrameCount + 1_024
 
@@ -60,8 +70,11 @@ final class RateEncoder {
     /// - Parameter end: the position of the first frame not captured yet.
     func framesUntilNextPacket(end: Int) -> Int {
         engine == nil || engine == .pcm || cursor == .max
-            ? 1 : max(1, cursor + (isBeginning ? Self.beginning : packetFrames) - end)
+            ? 1 : max(1, cursor + nextFrames - end)
     }
+
+    /// The frames that are encoded next.
+    private var nextFrames: Int { isPriming ? Self.primingFrames : isBeginning ? beginning : packetFrames }
 
     /// Notes that the remote peer gets the shared encoder's stream up to a position and nothing after it.
     func leaveShared(at position: Int) { sharedEnd = position }
@@ -121,12 +134,16 @@ final class RateEncoder {
         if wanted != engine || isInterrupted {
             let heardEnd = soundEnd
             engine = wanted
+            isPriming = false
+            beginning = Self.shortestBeginning
+            independentFrames = 1
             if isInterrupted {
                 // Encodes one packet of earlier frames too, so that the sound does not stop until the next packet is full.
                 let extraFrames = wanted == .pcm ? 0 : packetFrames
-                cursor = max(stream.historyStart, stream.historyEnd - Self.beginning - extraFrames)
+                cursor = max(stream.historyStart, stream.historyEnd - beginning - extraFrames)
             } else {
-                cursor = max(stream.historyStart, wanted == .pcm ? heardEnd : heardEnd - Self.overlap)
+                previousEnd = heardEnd
+                start(at: heardEnd, stream)
             }
             isBeginning = wanted != .pcm
             encoder?.reset()
@@ -136,6 +153,17 @@ final class RateEncoder {
             bitRate = rung.bitRate
             encoder?.setBitRate(bitRate)
         }
+    }
+
+    /// Continues sound that the remote peer has up to a position.
+    private func start(at heardEnd: Int, _ stream: StreamEncoder) {
+        independentFrames = Self.independentBeginning
+        guard engine != .pcm else { return cursor = max(stream.historyStart, heardEnd) }
+        // A first packet as long as the others: a shorter one would be followed by a gap of its own.
+        beginning = max(Self.shortestBeginning, min(Self.longestBeginning, packetFrames))
+        cursor = heardEnd + lookahead(engine) - Self.overlap - Self.primingFrames
+        isPriming = cursor >= stream.historyStart
+        if !isPriming { cursor = max(stream.historyStart, heardEnd - Self.overlap) }
     }
 
     private var encoder: OpusEncoder? {
@@ -159,13 +187,20 @@ final class RateEncoder {
         _ emit: (UnsafeRawBufferPointer, Int, Codec, Bool) -> Void
     ) throws(CodecError) {
         while true {
-            let frames = isBeginning ? Self.beginning : packetFrames
+            let frames = nextFrames
             guard stream.historyEnd - cursor >= frames else { return }
-            if isBeginning { encoder.setIndependent(true) }
+            let isIndependent = independentFrames > 0
+            if isIndependent { encoder.setIndependent(true) }
             let count = try encoder.encode(
                 stream.history, offset: stream.historyOffset(of: cursor), frameCount: frames,
                 into: UnsafeMutableRawBufferPointer(start: bytes, count: Self.capacity))
-            if isBeginning { encoder.setIndependent(false) }
+            if isIndependent { encoder.setIndependent(false) }
+            if isPriming {
+                isPriming = false
+                cursor += frames
+                continue
+            }
+            independentFrames -= min(frames, independentFrames)
             isBeginning = false
             give(count, at: cursor - encoder.lookahead + firstLookahead, .opus, emit)
             cursor += frames
