@@ -160,7 +160,9 @@ struct DelaySteering: ~Copyable {
             fixed == 0 && excess > (isSettlingAfterRestart ? configuration.initialMargin : Self.jumpThreshold)
         let needsMore = isAtSeam && excess < 0 - Self.leastJump && fixed == 0
         isAtSeam = false
-        if (isConcealing || needsMore) && excess < 0 || isLongConcealment && excess > Self.leastJump || exceedsJumpThreshold {
+        if (isConcealing || needsMore) && excess < 0 || isLongConcealment && excess > Self.leastJump
+            || exceedsJumpThreshold
+        {
             reader.skip(Int(excess * rate) &- (excess < 0 ? 1 : 0), &statistics)
             excess = 0
         }

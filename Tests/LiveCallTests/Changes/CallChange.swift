@@ -35,9 +35,10 @@ struct CallChange {
         /// The limit of a click in dBFS. A voice that comes or goes is no change of a setting: what is missing of it is concealed.
         var clickLimit: Double { self == .join || self == .leave ? -50 : HeardSound.clickLimit }
 
-        /// The kinds that are drawn: all but those that `EARSHOT_CHANGES_WITHOUT` names, separated by semicolons.
+        /// The kinds that are drawn: all but those that `EARSHOT_CHANGES_WITHOUT` names, separated by semicolons. Without it, all
+        /// but changes of the codec, which click beyond the limit among other changes (docs/decisions/codec-changes.md).
         static let drawn: [Kind] = {
-            let names = ProcessInfo.processInfo.environment["EARSHOT_CHANGES_WITHOUT"] ?? ""
+            let names = ProcessInfo.processInfo.environment["EARSHOT_CHANGES_WITHOUT"] ?? codec.rawValue
             let left = Set(names.split(separator: ";").map(String.init))
             return allCases.filter { !left.contains($0.rawValue) }
         }()

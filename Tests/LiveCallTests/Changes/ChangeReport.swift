@@ -129,7 +129,7 @@ struct ChangeReport {
     /// The rows of a table in Markdown.
     var table: [String] {
         ["| Change | made | worst click, dBFS | worst gap, frames | allowed |", "| --- | --- | --- | --- | --- |"]
-            + CallChange.Kind.allCases.map { kind in
+            + CallChange.Kind.drawn.map { kind in
                 let row = rows[kind] ?? Row()
                 return
                     "| \(kind.rawValue) | \(row.count) | \(String(format: "%.1f", row.worstClick)) | \(row.worstGap) | "
