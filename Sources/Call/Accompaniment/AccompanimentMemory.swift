@@ -6,10 +6,11 @@ import Synchronization
 /// The memory of a song that the render threads share with the song's thread. The inserts retain it while they are rendered.
 final class AccompanimentMemory: Sendable {
     let ring: AudioRing
-    let clock = LatestValue(AccompanimentClock())
+    let clock = LatestValue(AccompanimentClock(hostTime: HostTime(nanoseconds: 0)))
     let controls: Controls
     private let played: PlayedSong
-    private let playedTime = LatestValue(PlayedTime())
+    private let playedTime = LatestValue(
+        PlayedTime(sampleTime: 0, hostTime: HostTime(nanoseconds: 0), outputLatency: 0))
     private let states: States
     private let buffers: [AudioBuffer]
 
@@ -90,9 +91,16 @@ final class AccompanimentMemory: Sendable {
 /// The position of the playback at a time.
 package struct AccompanimentClock: BitwiseCopyable, Hashable, Sendable {
     /// The frames played or dropped so far.
-    package var frameCount = 0
+    package var frameCount: Int
     /// The due time of the block that begins after these frames; 0 before the first block.
-    package var hostTime = HostTime(nanoseconds: 0)
+    package var hostTime: HostTime
     /// True if the block has sound of the song.
-    package var isMoving = false
+    package var isMoving: Bool
+
+    @_noLocks
+    init(hostTime: HostTime) {
+        frameCount = 0
+        self.hostTime = hostTime
+        isMoving = false
+    }
 }

@@ -74,9 +74,16 @@ struct PlayedSong: @unchecked Sendable {  // the reader stays a second behind th
 
 /// The time of a played block on both clocks, for a capturing device with another frame counter.
 struct PlayedTime: BitwiseCopyable, Sendable {
-    var sampleTime: Int64 = 0
+    var sampleTime: Int64
     /// 0 before the first played block.
-    var hostTime = HostTime(nanoseconds: 0)
+    var hostTime: HostTime
     /// Seconds from the callback to the loudspeaker.
-    var outputLatency = 0.0
+    var outputLatency: Double
+
+    @_noLocks
+    init(sampleTime: Int64, hostTime: HostTime, outputLatency: Double) {
+        self.sampleTime = sampleTime
+        self.hostTime = hostTime
+        self.outputLatency = outputLatency
+    }
 }

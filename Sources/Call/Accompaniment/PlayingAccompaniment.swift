@@ -48,8 +48,7 @@ struct PlayingAccompaniment: ~Copyable {
         // The device has skipped frames: the sound before has ended already.
         if cycle.sampleTime != expectedSampleTime { fade.reset(0) }
         expectedSampleTime = cycle.sampleTime &+ Int64(frameCount)
-        var time = AccompanimentClock()
-        time.hostTime = cycle.hostTime
+        var time = AccompanimentClock(hostTime: cycle.hostTime)
         let songCount = render(frameCount, &time)
         for c in 0..<block.count { clearSamples(block[c] + songCount, frameCount &- songCount) }
         played.write(block, at: cycle.sampleTime, frameCount)
