@@ -65,8 +65,8 @@ extension LiveCall {
                 guard let statistics = media.statistics(of: PeerID(Int(participant.id.number))) else { continue }
                 levels.participants[participant.id] = statistics
                 observation.calls[participant.id] = .init(
-                    format: statistics.configuration, rate: statistics.media.rate)
-                observation.calls[participant.id]?.missingCodecs = statistics.missingCodecs
+                    format: statistics.configuration, rate: statistics.media.rate,
+                    missingCodecs: statistics.missingCodecs)
             }
             if case .running = snapshot.sound, let device { observe(media, device, &observation, levels) }
         }

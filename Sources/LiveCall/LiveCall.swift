@@ -298,16 +298,22 @@ public final class LiveCall: Sendable {
     func process<Failure: Error>(
         _ body: (inout State, HostTime) throws(Failure) -> [LiveCallCore.Action]
     ) throws(Failure) {
+        // Effects that a later command replaced before they were heard. They are released outside the lock.
+        var replaced: [LiveCallCore.MediaAction] = []
         let wakes = try state.withLock { state throws(Failure) -> Bool in
             let revision = state.core.snapshot.revision
             let actions = try body(&state, .now())
-            for action in actions { execute(action, &state) }
+            for action in actions {
+                if case .media(.setEffects) = action { replaced += state.removeWaitingEffects() }
+                execute(action, &state)
+            }
             if state.core.snapshot.revision != revision {
                 newSnapshots.send(state.core.snapshot)
                 updateRecording(state, at: .now())
             }
             return !state.mediaActions.isEmpty
         }
+        withExtendedLifetime(replaced) {}
         if wakes { thread.withLock { $0 }?.handle.wake() }
     }
 
@@ -372,6 +378,18 @@ extension LiveCallCore.RoomAction {
 }
 
 extension LiveCall.State {
+    /// Removes the changes of effects that the call's thread has not made yet, since other effects follow.
+    fileprivate mutating func removeWaitingEffects() -> [LiveCallCore.MediaAction] {
+        func changesEffects(_ action: LiveCallCore.MediaAction) -> Bool {
+            switch action {
+            case .setEffects, .setEffectParameter: true
+            default: false
+            }
+        }
+        defer { mediaActions.removeAll(where: changesEffects) }
+        return mediaActions.filter(changesEffects)
+    }
+
     /// Appends an event to the history, and removes the oldest beyond its limits.
     fileprivate mutating func remember(_ event: LiveCallEvent) {
         history.append(event)

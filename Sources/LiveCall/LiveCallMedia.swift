@@ -53,11 +53,6 @@ package protocol LiveCallMedia: Sendable {
     func statistics(of peer: PeerID) -> CallStatistics?
 }
 
-extension LiveCallMedia {
-    /// Returns nil: the media cannot play a song.
-    package func startAccompaniment() -> CallAccompaniment? { nil }
-}
-
 extension CallSession: LiveCallMedia {
     /// The number of channels of the local voice.
     package var channelCount: Int { preferences.channelCount }

@@ -19,7 +19,7 @@ struct DelaySteering: ~Copyable {
     private var recovery = RecoveryTracker()
     private var grid = BlockGrid()
     private var last = (frames: 0, lookahead: 0, end: Int.min)  // of the newest packet
-    private var isAtSeam = false  // longer packets or a longer look-ahead need more delay, from now on
+    private var isAtSeam = false  // a longer look-ahead needs more delay, from now on
 
     /// The seconds after a restart of the stream in which sound may be skipped to reach the target delay.
     private static var timeToSettle: Double { @_noLocks get { 0.1 } }
@@ -93,10 +93,8 @@ struct DelaySteering: ~Copyable {
         guard header.position &+ header.frameCount > last.end else { return }
         last = (header.frameCount, header.lookahead, header.position &+ header.frameCount)
         guard frames > 0 else { return }
-        isAtSeam =
-            isAtSeam || header.lookahead > lookahead
-            || Double(header.frameCount) / configuration.streamRate > tracker.packetLength
         guard header.lookahead > lookahead else { return }
+        isAtSeam = true
         // The sender of PCM sends at each of its blocks, of which other packets need more or fewer.
         let spread = lookahead == 0 ? frames &- BlockGrid.greatestCommonDivisor(frames, header.frameCount) : 0
         let rate = configuration.streamRate

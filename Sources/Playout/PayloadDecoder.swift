@@ -44,6 +44,7 @@ struct PayloadDecoder: ~Copyable {
     /// Decodes a packet to the stage. A packet that cannot be decoded leaves the stage empty.
     @_noLocks
     mutating func decode(_ header: PacketHeader, _ payload: UnsafeMutableRawPointer) {
+        guard !header.isFallbackCodec || fallback != nil else { return }
         let decoder = decoder(isFallback(header))
         let isNew = isFallback(header) != isInFallback || repeatsSound(header)
         if isNew { decoder.reset() }

@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `a thousand routes and damaged values are survived`() throws {
+    @Test func `a thousand routes are listed, and damaged values are ignored`() throws {
         let card = ExportedCard.laptop()
         card.possibleRoutes += (2..<1_000).map { ExportedCard.Route($0, "line \($0)", portType: "line") }
         card.damagedLists = Set(ExportedCard.List.allCases)

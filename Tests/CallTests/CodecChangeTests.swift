@@ -3,6 +3,7 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 import EarshotPlayout
+import EngineMeasures
 import Foundation
 import TestSupport
 import TestTraits
@@ -67,31 +68,20 @@ import Testing
         try #require(call.ends[end].session.statistics(of: call.ends[1 - end].id))
     }
 
-    /// Returns the peak above 2 kHz, where a click is and a low tone is not: a tone of 150 Hz is 67 dB lower.
+    /// Returns the peak above 2 kHz, where 1 is full scale. `ClickMeter` reduces a tone of 150 Hz by 67 dB.
     private static func click(_ samples: ArraySlice<Float>) -> Double {
-        let pole = 1 / (1 + 2 * Double.pi * 2_000 / 48_000)
-        var last = [0.0, 0.0, 0.0]
-        var out = last
-        var peak = 0.0
-        for (index, sample) in samples.enumerated() {
-            var value = Double(sample)
-            for stage in 0..<3 {
-                out[stage] = pole * (out[stage] + value - last[stage])
-                last[stage] = value
-                value = out[stage]
-            }
-            if index > 500 { peak = max(peak, abs(value)) }
-        }
-        return peak
+        var meter = ClickMeter()
+        for sample in samples { meter.add(sample) }
+        return meter.peak
     }
 
-    /// The limits are of clicks in dBFS. -60 is wanted; docs/decisions/codec-changes.md tells about the changes that miss it.
+    /// The limit is that of a click in dBFS. The aim is -60; docs/decisions/codec-changes.md lists the changes that exceed it.
     @Test(arguments: [
         (Form(codec: .opus), Form(codec: .pcm), -60), (Form(codec: .pcm), Form(codec: .opus), -50),
         (Form(codec: .opus), Form(codec: .opus, frame: 2.5), -55),
         (Form(codec: .opus, frame: 2.5), Form(codec: .opus, frame: 20), -60),
         (Form(codec: .opus, frame: 20), Form(codec: .pcm), -60),
-    ]) func `a change of the codec loses no packet, conceals one at most and does not click`(
+    ]) func `a change of the codec loses no packet, conceals at most one, and clicks below its limit`(
         old: Form, new: Form, limit: Double
     ) throws {
         let call = try Self.call(old)
@@ -176,6 +166,7 @@ import Testing
             #expect(after.configuration.codec == .pcm && after.playout.framesPerPacket == VirtualCall.block)
             #expect(after.media.rtp.packetsMissing == 0 && after.media.rtp.packetsIgnored == 0, "\(after.media.rtp)")
             let click = Self.click(call.ends[end].heard(1.9..<3.5))
+            // -44.4 dBFS. The measured -46.4 dBFS are not explained (docs/decisions/codec-changes.md).
             #expect(click < 0.006, "\(20 * log10(click)) dBFS")
         }
     }

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// The first exchange of each pair begins at another phase of the tone. An echo comes within a second.
+    /// Each exchange begins 3 ms later in the tone's period than the one before. The delay's echo is heard within a second.
     @Test func `effects are set, replaced and removed without a click`() throws {
         let rig = try Rig(amplitude: 0.3)
         let chains: [[String]] =
@@ -76,7 +76,8 @@ import Testing
         }
     }
 
-    /// The unit's highest gain raises the tone to 0.6 of full scale: dry and wet sound together stay below the limiter's threshold.
+    /// The unit's highest gain raises the tone to 0.6 of full scale. Dry and wet sound together stay below the limiter's
+    /// threshold.
     @Test(arguments: names) func `a parameter that moves from its default and back does not click`(name: String) throws
     {
         let unit = try AudioUnitEffect.effect(parsing: name).unit

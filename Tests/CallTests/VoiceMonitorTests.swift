@@ -78,7 +78,7 @@ import Testing
     /// The frames after which effects and insert have faded in, to the end of a block.
     private static let fade = 1_024
 
-    @Test func `one hears oneself in the same cycle, without a frame of delay, through effects and insert`() {
+    @Test func `the monitor plays the local voice in the same cycle, after effects and insert`() {
         let rig = Rig(effects: TestInsert.make(scale: 0.5).insert, says: Self.sample)
         rig.processor.captureInsert.set(TestInsert.make(offset: 0.25).insert)
         rig.processor.isMonitored = true
@@ -211,7 +211,7 @@ import Testing
     }
 
     @Test(.optimized)
-    func `voice processing never gets the local voice as its reference, and one hears its output at once`() throws {
+    func `with voice processing the monitor changes nothing that is sent, and plays its output at once`() throws {
         var random = SeededRandom(seed: 4)
         let noise = (0..<48_000).map { _ in Float(random.unit() - 0.5) * 0.3 }
         let says: (Int) -> Float = { noise[$0 % noise.count] * (($0 / 9_600) % 2 == 0 ? 1 : 0.1) }

@@ -73,7 +73,10 @@ import Testing
         usleep(1_500_000)
         #expect(try folder.accompany("seek", "0:20").errors.contains("at 0:20 of 1:00, for all"))
         #expect(try folder.accompany("pause").errors.contains("paused at 0:2"))
+        #expect(try folder.accompany().output.hasPrefix("Accompaniment: song.wav, paused at 0:2"))
         #expect(try folder.accompany("stop").errors == "The accompaniment is off.\n")
+        #expect(
+            try folder.accompany().output == "No accompaniment. Load one: earshot call accompany FILE\n")
         let late = try folder.accompany("play")
         #expect(late.wait() != .exit(0) && late.errors.contains("There is no accompaniment"), "\(late.errors)")
         keys.type("q")

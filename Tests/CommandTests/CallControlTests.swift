@@ -198,6 +198,14 @@ import Testing
         let file = "\(#filePath)"
         #expect(try Self.typed("accompany \(file) \(file)", snapshot) == .setAccompaniment(files: [file, file]))
         #expect(try Self.typed("accompany stop", snapshot) == .setAccompaniment(files: []))
+        #expect(try AccompanimentRequest([]) == .show)
+    }
+
+    @Test func `the advice for a command that is too long suits the command`() {
+        #expect(CallSocketError.advice(forLongCommand: .say("la"))?.contains("earshot call send") == true)
+        let files = LiveCallCommand.setAccompaniment(files: ["/a.wav"])
+        #expect(CallSocketError.advice(forLongCommand: files) == "Name a folder or a playlist.")
+        #expect(CallSocketError.advice(forLongCommand: .setEffects(["gain"])) == nil)
     }
 
     @Test(arguments: [
@@ -215,7 +223,6 @@ import Testing
         (["monitor", "loud"], "<mode> cannot be 'loud'. Choose auto, on or off."),
         (["talk", "maybe"], "<state> cannot be 'maybe'. Choose on or off."),
         (["talk"], "Missing argument <state>. See: earshot call talk --help"),
-        (["accompany"], "Missing argument <file>. See: earshot call accompany --help"),
         (["accompany", "for"], "use: for me, or for all."),
         (["accompany", "seek", "x"], "use: seek 1:30, seek +5s or seek -5s."),
         (["accompany", "volume", "5"], "use 0% to 800%, or -60dB to 18dB."),

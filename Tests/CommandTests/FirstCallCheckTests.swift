@@ -21,7 +21,7 @@ import Testing
                 arguments + ["--device", "pipewire"], environment: environment, terminal: terminal)
         }
 
-        /// Starts a host. With `accepts` it must begin with a check, in which Enter goes on after the words; otherwise it must not.
+        /// Starts a host. With `accepts` it must begin with a check, and Enter is typed after the words; otherwise it must not.
         func host(
             _ more: [String] = [], accepts: Bool, after words: String, terminal: PseudoTerminal
         ) throws -> ChildProcess {

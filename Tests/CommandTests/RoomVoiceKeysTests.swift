@@ -89,7 +89,7 @@ import Testing
         for key in "oO" { #expect(Self.press(key, &keys, snapshot) == .perform(.setMonitor(next))) }
     }
 
-    @Test func `with a separate microphone o says why one does not hear oneself`() throws {
+    @Test func `with a separate microphone o says that the monitor is unavailable`() throws {
         let session = AudioSession(SimulatedSystem.standard())
         var device = CallDevice(session, try session.activate())
         session.deactivate()

@@ -9,7 +9,7 @@ import Testing
 @Suite struct TalkKeyTests {
     private static func time(_ seconds: Double) -> HostTime { HostTime(nanoseconds: 9).advanced(bySeconds: seconds) }
 
-    /// Returns the seconds at which talking ends, as seen every 10 ms; presses at these seconds.
+    /// Presses the key at these seconds. Returns the seconds at which talking ends, to 10 ms.
     private static func releases(_ presses: [Double]) -> [Double] {
         var key = TalkKey()
         var rest = presses[...]
@@ -52,11 +52,12 @@ import Testing
         #expect(Self.releases(delayed).count == 1, "\(Self.releases(delayed))")
     }
 
-    @Test func `presses in quick succession are one stay, and later ones are new`() {
+    @Test func `quick presses talk without a pause, and later ones begin anew`() {
         #expect(Self.releases([0, 0.3, 0.6, 0.9]).map { ($0 * 10).rounded() / 10 } == [1.6])
         #expect(Self.releases([0, 1, 2]).count == 3)
         // A second press does not shorten the time in which the first repeat is awaited.
-        #expect(Self.releases([0, 0.1]).allSatisfy { $0 > 0.69 })
+        let quick = Self.releases([0, 0.1])
+        #expect(!quick.isEmpty && quick.allSatisfy { $0 > 0.69 }, "\(quick)")
     }
 
     @Test func `a release is reported once, and not without a press`() {

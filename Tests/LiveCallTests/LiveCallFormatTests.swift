@@ -140,9 +140,9 @@ import Testing
             try parts.call.perform(.setDevice(input: "missing", output: nil))
         }
         try parts.call.perform(.setDevice(input: nil, output: nil))
-        #expect(parts.device.timesMoved == ["a, default", "default, default"])
+        #expect(parts.device.requestedDevices == ["a, default", "default, default"])
         await parts.call.close()
         #expect(throws: CommandRefusal.ended) { try parts.call.perform(.setDevice(input: "b", output: nil)) }
-        #expect(parts.device.timesMoved.count == 2)
+        #expect(parts.device.requestedDevices.count == 2)
     }
 }

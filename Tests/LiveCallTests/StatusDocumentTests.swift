@@ -33,7 +33,7 @@ import Testing
             media: MediaStatistics(rtp: RTPStatistics()))
     }
 
-    /// The shortest lines of the first program with this protocol. Later programs must read them: fields that they add are optional.
+    /// The shortest lines of the first program with this protocol. Later programs must read them, so added fields are optional.
     @Test func `the lines of the first program with this protocol are read`() throws {
         let participant =
             #"{"id":2,"name":"Ben","isHost":false,"isMuted":false,"isAway":false,"isRecording":false,"volume":1,"#

@@ -103,6 +103,7 @@ final class TestMedia: LiveCallMedia {
         note(effects == nil ? "no effects" : "effects")
         insert.withLock { $0 = effects }
     }
+    func startAccompaniment() -> CallAccompaniment? { nil }
     func start() throws(AudioDeviceError) {
         note("start")
         if let error { throw error }
@@ -141,7 +142,8 @@ final class TestDevice: LiveCallDevice {
     var interruption: (kind: Interruption, since: HostTime)? { nil }
     var hardwareBlockFrameCount: Int { 256 }
     private let moves = LockedValue<[String]>([])
-    var timesMoved: [String] { moves.withLock { $0 } }
+    /// The requested microphone and loudspeaker of each move.
+    var requestedDevices: [String] { moves.withLock { $0 } }
     func use(input: String?, output: String?) throws(AudioDeviceError) {
         if input == "missing" { throw .noDevice(name: "missing", near: []) }
         moves.withLock { $0.append("\(input ?? "default"), \(output ?? "default")") }

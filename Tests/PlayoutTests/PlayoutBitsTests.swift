@@ -70,8 +70,8 @@ extension RecordedRun {
             }
         },
         RecordedRun(
-            name: "PCM, a sender that starts anew twice, a device that skips", statistics: 0xcf04_c9a3_9b99_49d9,
-            output: 0xbc82_9d2c_1682_9d3f
+            name: "PCM, a sender that starts anew twice, a device that skips", statistics: 0xff0a_e305_7218_114a,
+            output: 0xfc89_8e0f_b98d_2d1b
         ) {
             rig(.pcm(), block: 100, seconds: 20) {
                 $0.delay = network(4, jitter: 0.004)

@@ -57,7 +57,7 @@ final class ALSAJackWatcher: Sendable {
     ) -> any DispatchSourceRead {
         let source = DispatchSource.makeReadSource(fileDescriptor: events.descriptor, queue: queue)
         source.setEventHandler { [weak self] in
-            if !events.take() { self?.remove(events, card: number) }
+            if !events.takeEvents() { self?.remove(events, card: number) }
             look()
         }
         source.setCancelHandler { withExtendedLifetime(events) {} }  // keeps the descriptor open until then
@@ -71,11 +71,11 @@ final class ALSAJackEvents: Sendable {
     /// Readable while events are pending, and when the card is gone.
     let descriptor: CInt
     /// Reads all pending events. Returns false if the card is gone.
-    let take: @Sendable () -> Bool
+    let takeEvents: @Sendable () -> Bool
 
-    init(descriptor: CInt, take: @escaping @Sendable () -> Bool) {
+    init(descriptor: CInt, takeEvents: @escaping @Sendable () -> Bool) {
         self.descriptor = descriptor
-        self.take = take
+        self.takeEvents = takeEvents
     }
 
     /// Opens a card's control device; nil if it cannot be opened.
@@ -85,7 +85,7 @@ final class ALSAJackEvents: Sendable {
         }
         var descriptor = pollfd()
         guard snd_ctl_poll_descriptors(control.handle, &descriptor, 1) == 1 else { return nil }
-        self.init(descriptor: descriptor.fd, take: { control.takeEvents() })
+        self.init(descriptor: descriptor.fd, takeEvents: { control.takeEvents() })
     }
 }
 

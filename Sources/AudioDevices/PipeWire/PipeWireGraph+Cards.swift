@@ -73,7 +73,7 @@ extension PipeWireGraph {
     /// Adds a part of a server's answer. It takes effect with ``applyCardUpdates()``, since a list is incomplete until the server
     /// has sent all of it.
     mutating func add(_ update: CardUpdate, to id: UInt32) {
-        // Changed in place, since a copy for each value of a long list takes long.
+        // Changes the card in place: a copy of a long list for each of its values takes long.
         unfinishedCards[id, default: cards[id] ?? Card()].add(update)
     }
 

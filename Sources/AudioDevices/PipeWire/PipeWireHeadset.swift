@@ -72,7 +72,7 @@ final class PipeWireHeadset: @unchecked Sendable {  // what is not `let` is touc
         return [properties[PW_KEY_OBJECT_SERIAL], properties[PW_KEY_DEVICE_NAME]]
     }
 
-    /// Leaves a profile that its user or the session manager has chosen since.
+    /// Restores the previous profile, unless the user or the session manager has chosen another one since.
     private func restore() {
         guard let forced else { return }
         self.forced = nil

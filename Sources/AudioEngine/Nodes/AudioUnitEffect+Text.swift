@@ -5,7 +5,7 @@ import EarshotAudioDSP
 import EarshotAudioPlugIns
 
 extension AudioUnitEffect {
-    private static let plugInPrefix = "lv2:"
+    fileprivate static let plugInPrefix = "lv2:"
 
     /// Creates an effect from a text, `NAME[:preset][,parameter=value…]`, such as `reverb:large-hall,mix=20`.
     ///
@@ -60,7 +60,7 @@ extension UnitDescription {
     /// The name in an effect's text.
     package var textName: String {
         let subtype = component.subtype ?? name
-        return component.manufacturer == "lv2" ? "lv2:" + subtype : subtype
+        return component.manufacturer == "lv2" ? AudioUnitEffect.plugInPrefix + subtype : subtype
     }
 
     /// Returns true for the name in an effect's text and for the display name, ignoring case, hyphens and spaces.

@@ -107,6 +107,9 @@ public struct CallPreferences: Sendable {
         return preferences
     }
 
+    /// The values of ``opusFrameMilliseconds``.
+    package static let opusPacketTimes = OpusFrameDuration.allCases.map(\.milliseconds)
+
     /// The preferred milliseconds of an Opus packet; nil for no preference.
     var opusPacketTime: Double? {
         opusFrameMilliseconds ?? ((codec ?? preferredCodec)?.traits.substitute == nil ? nil : 2.5)

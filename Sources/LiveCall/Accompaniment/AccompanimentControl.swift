@@ -14,6 +14,7 @@ public enum AccompanimentControl: Hashable, Sendable {
     case previous
     /// Sets the gain of the accompaniment, clamped to 0…8.
     case setGain(Float)
-    /// Plays it to all participants, or only to the local one. For all, it is a part of the local voice, also while that is muted.
+    /// Plays the accompaniment to all participants, or only to the local one. For all, it is a part of the local voice, also
+    /// while that is muted.
     case setForAll(Bool)
 }

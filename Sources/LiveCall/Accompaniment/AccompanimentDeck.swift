@@ -48,7 +48,7 @@ struct AccompanimentDeck {
         case .control(.play): play()
         case .control(.pause): song.isPlaying = false
         case .control(.seek(let seconds)): seek(to: Int(min(1e9, max(0, seconds)) * format.sampleRate))
-        case .control(.next): if let item = chosen()?.segment.item { go(to: item.number, step: 1) }
+        case .control(.next): if let item = openChosenFile()?.segment.item { go(to: item.number, step: 1) }
         case .control(.previous): goBack()
         case .control(.setGain(let gain)): song.gain = gain
         case .control(.setForAll(let isForAll)): song.isForAll = isForAll
@@ -73,32 +73,33 @@ struct AccompanimentDeck {
     /// Drops the frames that are not played yet, and opens another file; the next one in the direction of `step` if it cannot be
     /// opened.
     private mutating func go(to index: Int, step: Int) {
-        drop()
+        dropUnplayedFrames()
         reader = nil
         search = (index, step)
     }
 
-    private mutating func drop() {
+    private mutating func dropUnplayedFrames() {
         song.discard()
         discardEnd = song.writtenCount
     }
 
-    /// Opens the file that an earlier order of this turn chose. Returns the part that is played; nil if no file can be played.
-    private mutating func chosen() -> (segment: Segment, frame: Int)? {
+    /// Opens the file that an earlier order of this turn chose. Returns the part that is played, and the frame in its file; nil
+    /// if no file can be played.
+    private mutating func openChosenFile() -> (segment: Segment, frame: Int)? {
         for _ in 0..<Self.turnLimit where search != nil { openNext() }
         return played()
     }
 
     private mutating func goBack() {
-        guard let (segment, frame) = chosen() else { return }
+        guard let (segment, frame) = openChosenFile() else { return }
         let hasBegun = Double(frame) > Self.returnTime * format.sampleRate
         guard !hasBegun, segment.item.number > 1 else { return seek(to: 0) }
         go(to: segment.item.number - 2, step: -1)
     }
 
     private mutating func seek(to frame: Int) {
-        guard let item = chosen()?.segment.item else { return }
-        drop()
+        guard let item = openChosenFile()?.segment.item else { return }
+        dropUnplayedFrames()
         do throws(AudioFileError) {
             let index = item.number - 1
             let reader =
@@ -149,11 +150,11 @@ struct AccompanimentDeck {
         guard paths.indices.contains(index) else {
             // Without a file before, the first one that plays is the beginning.
             search = step < 0 && !paths.isEmpty ? (0, 1) : nil
-            return nameRest(lastIndex: index - step)
+            return reportUnnamedFailures(lastIndex: index - step)
         }
         do throws(AudioFileError) {
             begin(try SongReader(paths[index], index: index, as: format))
-            nameRest(lastIndex: index - step)
+            reportUnnamedFailures(lastIndex: index - step)
         } catch {
             fail(error, index: index, step: step)
         }
@@ -181,12 +182,12 @@ struct AccompanimentDeck {
     }
 
     /// Reports the last of the failures in a row that were not named, and their number.
-    private mutating func nameRest(lastIndex: Int) {
+    private mutating func reportUnnamedFailures(lastIndex: Int) {
         let count = failuresInRow - Self.namedFailures
         failuresInRow = 0
         guard count > 0, paths.indices.contains(lastIndex) else { return }
-        failures.append(
-            .unsupportedFormat(path: paths[lastIndex], detail: "cannot be played, like \(count - 1) files before it"))
+        let others = count > 1 ? ", like \(count - 1) files before it" : ""
+        failures.append(.unsupportedFormat(path: paths[lastIndex], detail: "cannot be played\(others)"))
     }
 
     /// Returns the failures since the last call.
@@ -203,7 +204,7 @@ struct AccompanimentDeck {
     /// True while dropped frames keep room from new ones.
     var isDropping: Bool { song.clock.frameCount < discardEnd }
 
-    /// The part that is played, and the frame in its file; nil if no file can be played.
+    /// Returns the part that is played, and the frame in its file; nil if no file can be played.
     mutating func played() -> (segment: Segment, frame: Int)? {
         let end = max(discardEnd, song.clock.frameCount)
         while segments.count > 1, segments[1].start <= end { segments.removeFirst() }

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotCall
 
-/// Plays the accompaniment of a call on a thread of its own, which may wait for the disk.
+/// Plays the accompaniment of a call on its own thread, which may wait for the disk.
 final class AccompanimentPlayer: @unchecked Sendable {  // the deck and the last report are the thread's
     /// The seconds by which the position may differ from the one that was reported.
     private static let positionTolerance = 0.05
@@ -32,7 +32,7 @@ final class AccompanimentPlayer: @unchecked Sendable {  // the deck and the last
         return thread.start()
     }
 
-    /// Stops the thread and waits for it: at most for a read from the disk.
+    /// Stops the thread and waits for it: at most for a read from the disk, or for the search in a folder.
     func stop() {
         let thread = thread.withLock { thread in
             defer { thread = nil }
@@ -41,9 +41,12 @@ final class AccompanimentPlayer: @unchecked Sendable {  // the deck and the last
         thread?.stop()
     }
 
-    /// Gives an order. Does not wait. Any thread.
+    /// Gives an order. Does not wait. Any thread. New files replace all orders that wait for the disk.
     func give(_ order: AccompanimentOrder, number: Int) {
-        orders.withLock { $0.append((number, order)) }
+        orders.withLock { orders in
+            if case .load = order { orders = [] }
+            orders.append((number, order))
+        }
         thread.withLock { $0?.handle.wake() }
     }
 

@@ -2,13 +2,6 @@
 
 import EarshotAudioBase
 
-/// The orders for the accompaniment's thread.
-package enum AccompanimentOrder: Hashable, Sendable {
-    /// Plays other files from the beginning, at first paused; an empty list ends the accompaniment.
-    case load([String], gain: Float, isForAll: Bool)
-    case control(AccompanimentControl)
-}
-
 /// The state of the accompaniment's thread after its last order.
 package struct AccompanimentReport: Hashable, Sendable {
     /// A file that is played.

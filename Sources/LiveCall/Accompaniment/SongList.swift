@@ -11,13 +11,18 @@ struct SongList {
     private(set) var paths: [String] = []
     private(set) var failures: [AudioFileError] = []
     private var playlistCount = 0
+    private var playlistByteCount = 0
+    private var visitedCount = 0
 
     static let maximumCount = 100_000
     /// The maximum depth of playlists in playlists.
     private static let maximumPlaylistDepth = 3
     private static let maximumPlaylistCount = 1_000
-    private static let maximumPlaylistLength = 1 << 24
+    /// The maximum bytes of all playlists together.
+    private static let maximumPlaylistBytes = 1 << 24
     private static let maximumFolderDepth = 16
+    /// The maximum names in folders that are looked at, so that a search of the whole disk ends.
+    private static let maximumVisitedCount = 500_000
     private static let maximumFailures = 20
 
     init(_ names: [String]) { for name in names { add(name, depth: 0) } }
@@ -45,6 +50,11 @@ struct SongList {
                 fail(path, "the folder cannot be read")
                 continue
             }
+            visitedCount += names.count
+            guard visitedCount <= Self.maximumVisitedCount else {
+                fail(folder, "the folder contains too many files")
+                break
+            }
             for name in names where !name.hasPrefix(".") {
                 let inner = (path as NSString).appendingPathComponent(name)
                 // A link to a folder is not followed: it may lead back to a parent folder.
@@ -68,9 +78,10 @@ struct SongList {
             return fail(path, "the playlist is not a file")
         }
         guard let file = FileHandle(forReadingAtPath: path),
-            let bytes = try? file.read(upToCount: Self.maximumPlaylistLength + 1) ?? Data()
+            let bytes = try? file.read(upToCount: Self.maximumPlaylistBytes + 1) ?? Data()
         else { return fail(path, "the playlist cannot be read") }
-        guard bytes.count <= Self.maximumPlaylistLength else { return fail(path, "too large for a playlist") }
+        playlistByteCount += bytes.count
+        guard playlistByteCount <= Self.maximumPlaylistBytes else { return fail(path, "too large for a playlist") }
         guard let names = StreamPlaylist.names(in: [UInt8](bytes), atMost: Self.maximumCount) else {
             return fail(path, "a playlist of HTTP Live Streaming, which is not supported")
         }

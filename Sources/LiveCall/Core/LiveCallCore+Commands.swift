@@ -54,7 +54,7 @@ extension LiveCallCore {
             changeSetting(\.latencyProfile, to: profile, by: command)
             act(.media(.setLatencyProfile(profile)))
         case .setCodec(let codec, let frame): try setCodec(codec, frameMilliseconds: frame)
-        case .setDevice: break  // the caller moves the sound, and undoes this if that fails
+        case .setDevice: break  // the call moves the sound; nothing changes here
         case .setVoiceProcessing(let mode): changeSetting(\.voiceProcessingMode, to: mode, by: command)
         case .setMonitor(let mode): changeSetting(\.monitorMode, to: mode, by: command)
         case .setPushToTalk(let isOn): setPushToTalk(isOn)

@@ -60,9 +60,10 @@ extension LiveCallCore {
             /// The codecs that the participant does not offer or did not choose.
             package var missingCodecs: Set<Codec> = []
 
-            package init(format: CallConfiguration, rate: RateState? = nil) {
+            package init(format: CallConfiguration, rate: RateState? = nil, missingCodecs: Set<Codec> = []) {
                 self.format = format
                 self.rate = rate
+                self.missingCodecs = missingCodecs
             }
         }
 

@@ -5,11 +5,8 @@ import EarshotCall
 import EarshotMediaTransport
 import EarshotRooms
 
-/// The codec of the sound, and its device.
+/// The codec of the sound.
 extension LiveCallCore {
-    /// The packet lengths of Opus in milliseconds.
-    private static let packetTimes = [2.5, 5, 10, 20]
-
     /// Prefers a codec and a packet length from now on, also for participants who join later. A participant without the codec
     /// keeps its present one. Throws if nobody in the call can use the codec.
     mutating func setCodec(_ codec: Codec?, frameMilliseconds: Double?) throws(CommandRefusal) {
@@ -30,7 +27,7 @@ extension LiveCallCore {
     private static func packetTime(nearest wanted: Double?) -> Double? {
         guard let wanted, wanted.isFinite else { return nil }
         let possible = max(2.5, min(20, wanted))
-        return packetTimes.min { abs($0 - possible) < abs($1 - possible) }
+        return CallPreferences.opusPacketTimes.min { abs($0 - possible) < abs($1 - possible) }
     }
 
     /// Reports a new format of a participant, and that the participant cannot use the preferred codec.

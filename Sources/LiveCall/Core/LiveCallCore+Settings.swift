@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EarshotNearby
 import EarshotRooms
 
 /// Settings, whose changes are reported to all user interfaces.

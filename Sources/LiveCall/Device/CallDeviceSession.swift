@@ -92,9 +92,11 @@ package final class CallDeviceSession: LiveCallDevice {
     /// Moves the sound to other devices, found by name; nil for the system's default. The session opens them on its own thread;
     /// while one cannot be opened, the sound continues on the present ones.
     /// - Throws: `AudioDeviceError.noDevice` without a change.
-    package func use(input name: String?, output outputName: String?) throws(AudioDeviceError) {
+    package func use(input inputName: String?, output outputName: String?) throws(AudioDeviceError) {
         let devices = session.system.devices
-        let microphone = try name.map { name throws(AudioDeviceError) in try devices.device(named: name, .input).id }
+        let microphone = try inputName.map { name throws(AudioDeviceError) in
+            try devices.device(named: name, .input).id
+        }
         let loudspeaker = try outputName.map { name throws(AudioDeviceError) in
             try devices.device(named: name, .output).id
         }

@@ -4,8 +4,8 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import EarshotAudioSession
 
-/// The sound device of a ``LiveCall``. ``close()`` is called on any thread that may wait. ``description`` and ``events`` are read
-/// on any thread, as is ``use(input:output:)``. All other members are used on the call's thread.
+/// The sound device of a ``LiveCall``. ``close()`` is called on any thread that may wait. ``description``, ``events`` and
+/// ``use(input:output:)`` are used on any thread, all other members on the call's thread.
 package protocol LiveCallDevice: Sendable {
     /// The current description of the device.
     var description: CallDevice { get }
@@ -15,7 +15,7 @@ package protocol LiveCallDevice: Sendable {
     var interruption: (kind: Interruption, since: HostTime)? { get }
     /// Frames per block of the hardware, which may differ from the device's.
     var hardwareBlockFrameCount: Int { get }
-    /// Moves the sound to other devices, found by name; nil for the system's default. Any thread.
+    /// Moves the sound to other devices, found by name; nil for the system's default.
     func use(input: String?, output: String?) throws(AudioDeviceError)
     /// Called once before the device starts.
     /// - Throws: an error that the implementation keeps. The call ends with ``LiveCallEnding/notPrepared``.

@@ -4,6 +4,7 @@ import EarshotCall
 import EarshotMediaTransport
 import EarshotPlayout
 import EarshotRooms
+import Glibc
 
 /// The reason that a document is not a command.
 package enum CommandDocumentError: Error, Equatable, Sendable {
@@ -84,8 +85,13 @@ extension CommandDocument {
         case .setCodec:
             return .setCodec(
                 try optionalValue(codec, "codec") { Codec(rawValue: $0) },
-                frameMilliseconds: try optionalValue(frameMs, "frameMs") { [2.5, 5, 10, 20].contains($0) ? $0 : nil })
-        case .setDevice: return .setDevice(input: input, output: output)
+                frameMilliseconds: try optionalValue(frameMs, "frameMs") {
+                    CallPreferences.opusPacketTimes.contains($0) ? $0 : nil
+                })
+        case .setDevice:
+            return .setDevice(
+                input: try optionalValue(input, "input") { Self.name($0) },
+                output: try optionalValue(output, "output") { Self.name($0) })
         case .setVoiceProcessing:
             return .setVoiceProcessing(try requiredValue(mode, "mode") { VoiceProcessingMode(rawValue: $0) })
         case .setMonitor: return .setMonitor(try requiredValue(mode, "mode") { VoiceProcessingMode(rawValue: $0) })
@@ -97,7 +103,7 @@ extension CommandDocument {
                 to: try requiredValue(value, "value") { $0 })
         case .setAccompaniment:
             return .setAccompaniment(
-                files: try requiredValue(files, "files") { $0.allSatisfy { $0.hasPrefix("/") } ? $0 : nil })
+                files: try requiredValue(files, "files") { $0.allSatisfy { Self.absolutePath($0) != nil } ? $0 : nil })
         case .controlAccompaniment: return .controlAccompaniment(try accompanimentControl())
         case .startRecording:
             return .startRecording(folder: try optionalValue(folder, "folder") { Self.absolutePath($0) })
@@ -140,5 +146,11 @@ extension CommandDocument {
     }
 
     /// Returns the path if it is absolute; otherwise nil: the call may have another current folder than the sender.
-    private static func absolutePath(_ path: String) -> String? { path.hasPrefix("/") ? path : nil }
+    /// Returns nil for a relative path, and for one that is longer than the kernel's paths.
+    private static func absolutePath(_ path: String) -> String? {
+        path.hasPrefix("/") && path.utf8.count < Int(PATH_MAX) ? path : nil
+    }
+
+    /// Returns nil for a name that is longer than any device's.
+    private static func name(_ name: String) -> String? { name.utf8.count <= 1_024 ? name : nil }
 }

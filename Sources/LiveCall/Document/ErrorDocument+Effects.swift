@@ -20,7 +20,8 @@ extension ErrorDocument {
         case .wrongSetting(let unit, let parameter?, let text):
             self.init(
                 code: "wrong-value",
-                text: "\(unit): \(parameter.identifier) is \(parameter.allowedValues), not '\(Self.start(of: text))'")
+                text: "\(unit): \(parameter.identifier) must be \(parameter.allowedValues), "
+                    + "not '\(Self.start(of: text))'")
         case .wrongSetting(let unit, nil, let text):
             self.init(code: "wrong-value", text: "\(unit): '\(Self.start(of: text))' is not parameter=value")
         case .unitFailed(let unit, let reason):

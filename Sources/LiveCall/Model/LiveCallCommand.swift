@@ -40,8 +40,8 @@ public enum LiveCallCommand: Hashable, Sendable {
     case setOutputVolume(Float)
     /// Sets the latency profile, which trades delay against gaps. The change takes effect within seconds, without a gap.
     case setLatencyProfile(LatencyProfile)
-    /// Prefers a codec, and packets of Opus of 2.5, 5, 10 or 20 milliseconds; nil for the automatic choice. All running media
-    /// follows, as does that of participants who join later. A participant without the codec keeps another one.
+    /// Prefers a codec, and packets of Opus of 2.5, 5, 10 or 20 milliseconds; nil for the automatic choice. The command
+    /// applies to running media and to participants who join later. A participant without the codec keeps another one.
     case setCodec(Codec?, frameMilliseconds: Double? = nil)
     /// Moves the sound to other devices, by id, name or a unique part of it; nil for the system's default. While a device cannot
     /// be opened, the sound stays where it is.
@@ -166,7 +166,7 @@ public enum CommandRefusal: Error, Hashable, Sendable {
     case deviceUnavailable(AudioDeviceError)
     /// The call was made without voice processing, or voice processing has failed.
     case noVoiceProcessing
-    /// The microphone is a device of its own, without a common cycle with the loudspeaker: the local voice cannot be monitored.
+    /// The local voice cannot be monitored: the microphone and the loudspeaker are separate devices without a common cycle.
     case noMonitor
     /// There is no such effect, parameter or value, or the effect cannot run here.
     case effect(AudioEngineError)

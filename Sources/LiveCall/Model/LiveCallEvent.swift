@@ -68,9 +68,9 @@ public struct LiveCallEvent: Sendable {
 
         // MARK: Settings
 
-        /// A setting has a new value, whichever interface commanded it. The command gives the setting and the value; the participant
-        /// is the one whom the setting concerns, nil for a setting of the call. A recording that waits for the sound, and its
-        /// cancellation, are settings, too. `muted` and `participantRenamed` are separate events.
+        /// An interface has set a new value. The command gives the setting and the value. The setting concerns the participant,
+        /// or the call if the participant is nil. A recording that waits for the sound, and its cancellation, are settings, too.
+        /// `muted` and `participantRenamed` are separate events.
         case settingChanged(LiveCallCommand, Participant?)
 
         // MARK: Join requests
@@ -106,8 +106,8 @@ public struct LiveCallEvent: Sendable {
         case transportFailed(Participant, TransportError)
         /// Signalling works, but a participant's media transport did not open within two seconds. The port is the participant's.
         case mediaMissing(Participant, port: UInt16)
-        /// Media with a participant could not be negotiated. If the error is ``CommandRefusal/codecUnavailable(_:)``, the participant
-        /// cannot use the preferred codec and keeps another one.
+        /// Media with a participant could not be negotiated. If the error is ``CommandRefusal/codecUnavailable(_:)``, the
+        /// participant cannot use the preferred codec and keeps another one.
         case negotiationFailed(Participant, any Error)
         /// The link to a participant carries less than was negotiated. The state is nil if the link carries everything again.
         case linkRate(Participant, RateState?)

@@ -8,6 +8,18 @@ import EarshotRooms
 
 /// The recording of the call. For the call's thread, but for ``updateRecording(_:at:)``.
 extension LiveCall {
+    /// Refuses a command to record to a folder in which no files can be created. Waits for the disk.
+    func checkRecordingFolder(of command: LiveCallCommand) throws(CommandRefusal) {
+        guard case .startRecording(let folder) = command,
+            snapshot.availability(of: .startRecording) == .available
+        else { return }
+        do throws(CallRecordingError) {
+            try RecordingFolder.check(folder)
+        } catch {
+            if case .folder(let path, let code) = error { throw .folderNotWritable(path: path, code: code) }
+        }
+    }
+
     func startRecording(folder: String?) {
         do throws(CallRecordingError) {
             try makeRecording(folder)

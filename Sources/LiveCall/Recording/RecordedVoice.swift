@@ -168,8 +168,8 @@ final class RecordedVoice {
         }
     }
 
-    /// Fades frames of the block in after silence, and out before it: the answers about recording change at any sample. A change is
-    /// known before its frames are read, because remote voices are read with a delay.
+    /// Fades frames of the block in after silence, and out before it: the answers about recording change at any sample. A change
+    /// is known before its frames are read, because remote voices are read with a delay.
     private func fade(_ count: Int, at frame: Int, offset: Int) {
         guard count > 0 else { return }
         if fadeInLeft > 0 {

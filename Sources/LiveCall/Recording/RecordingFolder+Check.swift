@@ -8,7 +8,7 @@ extension RecordingFolder {
     /// The flag `O_TMPFILE` without `O_DIRECTORY`: opens a file without a name, which leaves nothing behind.
     private static let unnamedFile: Int32 = 0o20000000
 
-    /// Throws the error with which a recording would fail now because of its folder. Creates nothing.
+    /// Throws the error with which a recording would fail now because of its folder. Leaves nothing behind.
     /// - Parameter folder: the user's folder; nil for `Earshot` in the user's music folder.
     package static func check(_ folder: String?) throws(CallRecordingError) {
         let wanted = path(of: folder)
@@ -39,19 +39,5 @@ extension RecordingFolder {
         guard mkdir(trial, 0o700) == 0 else { return errno == EEXIST ? nil : errno }
         rmdir(trial)
         return nil
-    }
-}
-
-extension LiveCall {
-    /// Refuses a command to record to a folder in which no files can be created. Waits for the disk.
-    func checkRecordingFolder(of command: LiveCallCommand) throws(CommandRefusal) {
-        guard case .startRecording(let folder) = command,
-            snapshot.availability(of: .startRecording) == .available
-        else { return }
-        do throws(CallRecordingError) {
-            try RecordingFolder.check(folder)
-        } catch {
-            if case .folder(let path, let code) = error { throw .folderNotWritable(path: path, code: code) }
-        }
     }
 }

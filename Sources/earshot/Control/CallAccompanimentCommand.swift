@@ -9,7 +9,7 @@ struct AccompanyCall: CallControlCommand {
     static let configuration = CommandConfiguration(
         commandName: "accompany", abstract: "Play audio files with the call, for yourself or for all.",
         discussion: """
-            FILE … loads audio files, M3U and PLS playlists, or folders. Then: play, pause, next, previous, stop; seek 1:30, +5s or -5s; volume 50% or -6dB; for me, for all. A file with one of these names is given as ./play.
+            Without arguments, shows the accompaniment. FILE … loads audio files, M3U and PLS playlists, or folders. Then: play, pause, next, previous, stop; seek 1:30, +5s or -5s; volume 50% or -6dB; for me, for all. A file with one of these names is given as ./play.
             """)
 
     static let examples = [
@@ -22,7 +22,7 @@ struct AccompanyCall: CallControlCommand {
 
     @Argument(
         help: ArgumentHelp("Files, or one of the words above.", valueName: "file"), completion: .file())
-    var words: [String]
+    var words: [String] = []
 
     @OptionGroup var call: RunningCallOptions
     @OptionGroup(title: "General") var general: GeneralOptions
@@ -32,8 +32,17 @@ struct AccompanyCall: CallControlCommand {
 
     func validate() throws { _ = try AccompanimentRequest(words) }
 
+    func run() throws {
+        guard case .show = try AccompanimentRequest(words) else { return try control() }
+        try Failure.reporting {
+            let song = try call.connect().status().accompaniment
+            try Terminal.output(AccompanimentSentences.status(song) + "\n")
+        }
+    }
+
     func command(_ status: StatusDocument) throws -> LiveCallCommand {
         switch try AccompanimentRequest(words) {
+        case .show: throw ValidationError("nothing to change")
         case .load(let files):
             for file in files where PathText.status(file) == nil {
                 throw Failure("\(file): \(String(cString: strerror(errno)))", status: Failure.noInput)
@@ -66,6 +75,8 @@ struct AccompanyCall: CallControlCommand {
 
 /// The arguments of `earshot call accompany`.
 enum AccompanimentRequest: Equatable {
+    /// Shows the accompaniment.
+    case show
     case load([String])
     case stop
     case control(AccompanimentControl)
@@ -73,8 +84,12 @@ enum AccompanimentRequest: Equatable {
     case seek(by: Double)
 
     init(_ words: [String]) throws {
+        guard let first = words.first else {
+            self = .show
+            return
+        }
         let value = words.count == 2 ? words[1] : nil
-        switch (words.first ?? "", value) {
+        switch (first, value) {
         case ("play", nil) where words.count == 1: self = .control(.play)
         case ("pause", nil) where words.count == 1: self = .control(.pause)
         case ("next", nil) where words.count == 1: self = .control(.next)

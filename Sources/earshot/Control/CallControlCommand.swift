@@ -26,7 +26,14 @@ extension CallControlCommand {
             let client = try call.connect()
             let status = try client.status()
             try client.watch(after: status.lastEvent)
-            try client.perform(try command(status))
+            let command = try command(status)
+            do throws(CallSocketError) {
+                try client.perform(command)
+            } catch {
+                guard error == .lineTooLong else { throw error }
+                let advice = CallSocketError.advice(forLongCommand: command)
+                throw Failure(ErrorText.join("\(error)", advice), status: error.exitStatus)
+            }
             Terminal.say(try confirmation(status, client))
         }
     }

@@ -7,7 +7,7 @@ struct SetCallEffects: CallControlCommand {
     static let configuration = CommandConfiguration(
         commandName: "effects", abstract: "Show, replace or change the effects of your voice.",
         discussion: """
-            Without arguments, shows the effects; with the name of one, its parameters. 'earshot effects' lists what you can set.
+            Without arguments, shows the effects; with the name of one, its parameters. 'earshot effects' lists all effects and parameters.
             """)
 
     static let examples = [

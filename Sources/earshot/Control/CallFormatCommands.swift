@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import EarshotAudioDevices
+import EarshotCall
 import EarshotLiveCall
 import EarshotMediaTransport
 
@@ -9,7 +10,7 @@ struct SetCallCodec: CallControlCommand {
     static let configuration = CommandConfiguration(
         commandName: "codec", abstract: "Change the codec during the call.",
         discussion: """
-            Between opus and pcm at 48 kHz, and between packet lengths of opus, the sound continues without a gap. Participants without the codec keep another one.
+            Between opus and pcm at 48 kHz, and between packet lengths of opus, the sound continues without a gap. Participants without the codec use another one.
             """)
 
     static let examples = [
@@ -32,7 +33,7 @@ struct SetCallCodec: CallControlCommand {
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
-        if let frame, ![2.5, 5, 10, 20].contains(frame) {
+        if let frame, !CallPreferences.opusPacketTimes.contains(frame) {
             throw ValidationError("--frame must be 2.5, 5, 10 or 20 (ms)")
         }
         if frame != nil, codec.codec == .pcm || codec.codec == .aac { throw ValidationError("--frame needs opus") }
@@ -62,12 +63,12 @@ struct SetCallDevice: CallControlCommand {
     static let configuration = CommandConfiguration(
         commandName: "device", abstract: "Change the microphone and the loudspeaker during the call.",
         discussion: """
-            With one of the two options, the other device stays. The sound system stays the same. A recording has silence for the time of the change.
+            If you name one device, the other one stays. The sound system stays the same. A recording is silent during the change.
             """)
 
     static let examples = [
         CommandExample("Move the call to a headset", "earshot call device --microphone Headset --speaker Headset"),
-        CommandExample("Change the microphone alone", "earshot call device --microphone Webcam"),
+        CommandExample("Change only the microphone", "earshot call device --microphone Webcam"),
         CommandExample("Return to the system's default devices", "earshot call device"),
     ]
 

@@ -6,8 +6,8 @@ import EarshotLiveCall
 
 struct SetCallMonitor: CallControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "monitor", abstract: "Hear yourself in the call, or not.",
-        discussion: "Others hear you as before: to change that, use 'earshot call mute'.")
+        commandName: "monitor", abstract: "Hear yourself in the call: auto, on or off.",
+        discussion: "Others hear you as before. To mute yourself: earshot call mute")
 
     static let examples = [CommandExample("Hear yourself, with your effects", "earshot call monitor on")]
 

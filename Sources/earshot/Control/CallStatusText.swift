@@ -15,7 +15,7 @@ struct CallStatusText {
         if let interruption = status.interruption { lines.append("No sound: \(interruption.text)") }
         lines.append(soundLine)
         if let effects = status.effects { lines.append(EffectSentences.list(effects)) }
-        if let song = status.accompaniment { lines.append("Accompaniment: \(AccompanimentSentences.text(song))") }
+        if let song = status.accompaniment { lines.append(AccompanimentSentences.status(song)) }
         if let recording = status.recording {
             let length = recording.seconds.map { " (\(FileFormatting.clock($0)))" } ?? ""
             lines.append("Recording: \(recording.folder)\(length)")

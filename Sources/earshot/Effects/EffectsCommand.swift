@@ -3,6 +3,7 @@
 import ArgumentParser
 import EarshotAudioBase
 import EarshotAudioDSP
+import EarshotAudioEngine
 import EarshotAudioPlugIns
 
 struct EffectsCommand: ExampledCommand {
@@ -46,12 +47,7 @@ struct EffectsCommand: ExampledCommand {
     }
 
     private func find(_ name: String, among units: [UnitDescription]) throws -> UnitDescription {
-        let lowercasedName = name.lowercased()
-        if let unit = units.first(where: {
-            $0.component.subtype?.lowercased() == lowercasedName || $0.name.lowercased() == lowercasedName
-        }) {
-            return unit
-        }
+        if let unit = units.first(where: { $0.isNamed(name) }) { return unit }
         if plugins || name.contains(":") {
             do {
                 return try PlugInCatalog.installed.plugIn(name).description

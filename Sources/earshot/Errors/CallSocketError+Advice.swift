@@ -4,6 +4,7 @@ import EarshotLiveCall
 
 extension CallSocketError: AdvisedError {
     static let start = "Start one: earshot host"
+    private static let sendFile = "Send it as a file: earshot call send FILE"
 
     var advice: String? {
         switch self {
@@ -16,8 +17,17 @@ extension CallSocketError: AdvisedError {
         case .closed: "See whether it runs: earshot call"
         case .notACall: "See which program it is: ss -lxp"
         case .otherProtocol, .unreadableAnswer: "Use the same version of Earshot in both terminals."
-        case .lineTooLong: "Send it as a file: earshot send FILE"
+        case .lineTooLong: nil  // control() adds the advice for the command
         case .refused(let refusal): Self.advice(refusal.code)
+        }
+    }
+
+    /// Returns the advice for a command that is too long for the socket; nil if there is none.
+    static func advice(forLongCommand command: LiveCallCommand) -> String? {
+        switch command {
+        case .say: sendFile
+        case .setAccompaniment: "Name a folder or a playlist."
+        default: nil
         }
     }
 
@@ -38,7 +48,7 @@ extension CallSocketError: AdvisedError {
         case "no-receiver": "Wait until a participant joins."
         case "messages-waiting": "Try again in a few seconds."
         case "too-many-clients": "End another terminal's earshot call watch."
-        case "message-too-long": "Send it as a file: earshot send FILE"
+        case "message-too-long": sendFile
         default: nil
         }
     }

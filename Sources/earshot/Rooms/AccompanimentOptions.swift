@@ -10,7 +10,7 @@ struct AccompanimentOptions: ParsableArguments {
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Load audio files, playlists or folders to play in the call: a plays, l lets all hear it.",
+            "Load audio files, playlists or folders to play in the call: a plays, l lets all hear them.",
             valueName: "file"),
         completion: .file())
     var accompany: [String] = []

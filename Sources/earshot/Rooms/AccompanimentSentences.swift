@@ -17,6 +17,9 @@ enum AccompanimentSentences {
             "\(TerminalText.sanitizedLine(song.title))\(place), \(state) at \(times(song)), \(audience(song))\(volume)"
     }
 
+    /// Returns the line about the accompaniment in the status of a call.
+    static func status(_ song: AccompanimentDocument?) -> String { song.map { "Accompaniment: \(text($0))" } ?? none }
+
     static func changed(_ song: AccompanimentDocument?) -> String {
         song.map { "Accompaniment: \(text($0))." } ?? ended
     }
@@ -43,7 +46,7 @@ enum AccompanimentSentences {
     }
 }
 
-/// Chooses the changes of the accompaniment that a terminal prints: where the status line shows it, not those of position and gain.
+/// Chooses the changes of the accompaniment that a terminal prints. With a status line, it omits those of position and volume.
 struct AccompanimentNotices {
     private var last: AccompanimentDocument?
 

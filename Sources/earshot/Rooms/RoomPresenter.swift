@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EarshotAudioDevices
-import EarshotAudioSession
 import EarshotCall
 import EarshotLiveCall
 import EarshotMediaTransport
@@ -28,10 +26,11 @@ final class RoomPresenter {
     /// True if messages are printed on standard output instead of the terminal.
     private let printsMessages: Bool
     /// The user's sound card; nil to print nothing about sound.
-    private let card: SoundCard?
+    let card: SoundCard?
     private let staysAlone: Bool
     private var lastEventNumber: UInt64 = 0
-    private var hadVoiceProcessing = false
+    /// True if the last choice that was printed turned voice processing on.
+    var hadVoiceProcessing = false
     private var accompanimentNotices = AccompanimentNotices()
     /// The last completed recording of the local participant; nil before.
     private(set) var recording: CallRecordingResult?
@@ -102,16 +101,16 @@ final class RoomPresenter {
         if let participant = snapshot[id] { Terminal.say(VolumeSentences.volume(of: participant)) }
     }
 
-    private func text(_ event: LiveCallEvent) -> String { EventSentences.text(EventDocument(event)) }
-    private func say(_ event: LiveCallEvent) { Terminal.say(text(event)) }
-    private func warn(_ event: LiveCallEvent) { Terminal.warn(text(event)) }
+    func text(_ event: LiveCallEvent) -> String { EventSentences.text(EventDocument(event)) }
+    func say(_ event: LiveCallEvent) { Terminal.say(text(event)) }
+    func warn(_ event: LiveCallEvent) { Terminal.warn(text(event)) }
 
     /// Prints an event as a warning, with the error's advice.
-    private func warn(_ event: LiveCallEvent, _ error: any Error) {
+    func warn(_ event: LiveCallEvent, _ error: any Error) {
         Terminal.warn(ErrorText.join(text(event), (error as? any AdvisedError)?.advice))
     }
 
-    private var snapshot: LiveCallSnapshot { call.snapshot }
+    var snapshot: LiveCallSnapshot { call.snapshot }
     private var hasSound: Bool { snapshot.sound != .none }
     /// The command with which others join.
     private var command: String { hasSound ? "join" : "chat" }
@@ -239,69 +238,6 @@ final class RoomPresenter {
             let isNews = isAskedAboutRecordings || isAllowed != (call.configuration.recordingConsent == .yes)
             if card != nil, isNews { Terminal.say(RecordingSentences.answered(isAllowed: isAllowed)) }
         default: say(event)
-        }
-    }
-
-    // MARK: Sound
-
-    private func presentSound(_ event: LiveCallEvent) {
-        switch event.kind {
-        case .soundStarted(let device, let effects):
-            guard let card else { return }
-            Terminal.say(CallReport.Device(device, card.asked).summary(device.route))
-            guard let effects else { return }
-            Terminal.say(
-                "Effects: \(effects.names.joined(separator: ", ")), "
-                    + String(format: "delay %.1f ms", effects.latency * 1e3))
-        case .device(let sessionEvent, let device):
-            Terminal.say(sessionEvent.text)
-            guard case .routeChanged(let change) = sessionEvent, let card else { return }
-            Terminal.say(CallReport.Device(device, card.asked).summary(change.current))
-            if snapshot.monitor?.isOn == true { warnOfFeedback(on: change.current) }
-        case .microphone(let finding):
-            // A simulated microphone is silent when its file has ended.
-            if let card, card.asked.device != .simulated, finding != .fine { warn(event) }
-        case .voiceProcessing(.chosen(let choice, _)):
-            // In the mode `auto`, with headphones or an unknown device, voice processing is off as expected: nothing is printed.
-            guard choice.isOn || hadVoiceProcessing || snapshot.voiceProcessingMode != .auto else { return }
-            hadVoiceProcessing = choice.isOn
-            say(event)
-        case .voiceProcessing(.failed(let error)): Terminal.warn(error)
-        case .monitor(let choice):
-            say(event)
-            if choice.isOn { warnOfFeedback(on: snapshot.device?.route) }
-        // The status line shows the state during push to talk.
-        case .muted where snapshot.isPushToTalk && Terminal.redraws: break
-        case .effects:
-            // Effects that were set before the sound are printed at its beginning.
-            if case .running = snapshot.sound { say(event) }
-        case .muted(let isMuted):
-            Terminal.say(text(event) + (isMuted && !snapshot.isPushToTalk ? " Press m to unmute." : ""))
-        default: break
-        }
-    }
-
-    private func warnOfFeedback(on route: AudioRoute?) {
-        guard let words = MonitorSentences.warning(on: route, hasKeys: answers == .keys) else { return }
-        Terminal.warn(words)
-    }
-
-    private func presentMedia(_ event: LiveCallEvent) {
-        switch event.kind {
-        case .callBegan, .formatChanged: if card != nil { say(event) }
-        case .transportFailed(_, let error): warn(event, error)
-        case .negotiationFailed(_, let error): warn(event, error)
-        case .linkRate(_, let rate):
-            guard card != nil else { return }
-            if rate == nil { say(event) } else { warn(event) }
-        case .mediaMissing(let participant, let remotePort):
-            // Reading the firewall's rules may take a second, so it happens on its own thread.
-            let (name, port) = (participant.name.text, call.port)
-            Thread.detachNewThread {
-                Terminal.warn(
-                    FirewallWords.noMedia(from: name, Firewall.detectLocal(), port: port, farPort: remotePort))
-            }
-        default: break
         }
     }
 

@@ -53,7 +53,7 @@ struct CodecOptions: ParsableArguments {
 
     func validate() throws {
         guard (1...2).contains(channels) else { throw ValidationError("--channels must be 1 or 2") }
-        if let frame, ![2.5, 5, 10, 20].contains(frame) {
+        if let frame, !CallPreferences.opusPacketTimes.contains(frame) {
             throw ValidationError("--frame must be 2.5, 5, 10 or 20 (ms)")
         }
         if frame != nil, codec == .pcm || codec == .aac { throw ValidationError("--frame needs --codec opus") }

@@ -158,8 +158,8 @@ final class ChangedCall {
         gaps.append((now, "person \(listener.person) misses \(rest) frames of person \(speaker.person)", rest))
     }
 
-    /// Sends a packet over the wired network: 1 to 3 ms, in order, without loss. Reports take 2 ms, since they have times that the
-    /// seed does not determine.
+    /// Sends a packet over the wired network: 1 to 3 ms, in order, without loss. Reports take 2 ms, since the seed does not
+    /// determine their times.
     func send(_ packet: UnsafeRawBufferPointer, from peer: ChangedPeer, to id: PeerID) {
         guard let receiver = present.first(where: { $0.peerID == id }) else { return }
         var arrival = now.advanced(bySeconds: 0.002)

@@ -9,8 +9,8 @@ import Testing
 /// A change of the device is not among them, because this simulated device cannot be opened again. AudioSession's tests exchange
 /// devices.
 ///
-/// `EARSHOT_CHANGES=1-1000` runs these seeds instead of 1 to 100 (`scripts/bench changes`). `EARSHOT_CHANGES_FOLDER` names a folder
-/// for the sound that each person hears, in 32-bit floats. `EARSHOT_CHANGES_WITHOUT` leaves out kinds of changes.
+/// `EARSHOT_CHANGES=1-1000` runs these seeds instead of 1 to 100 (`scripts/bench changes`). `EARSHOT_CHANGES_FOLDER` names a
+/// folder for the sound that each person hears, in 32-bit floats. `EARSHOT_CHANGES_WITHOUT` leaves out kinds of changes.
 @Suite(.optimized) struct ChangedCallTests {
     private static let seeds: ClosedRange<UInt64> = {
         let ends = ProcessInfo.processInfo.environment["EARSHOT_CHANGES"]?.split(separator: "-").compactMap {

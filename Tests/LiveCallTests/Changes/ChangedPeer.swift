@@ -12,8 +12,8 @@ import EarshotVoiceProcessing
 @testable import EarshotRooms
 @testable import EarshotSimulation
 
-/// The program of one person in a ``ChangedCall``: the model of the call, its media, and a simulated card. It executes the model's
-/// actions as ``LiveCall`` does, on the caller's thread. The microphone hears a tone.
+/// The program of one person in a ``ChangedCall``: the model of the call, its media, and a simulated card. It executes the
+/// model's actions as ``LiveCall`` does, on the caller's thread. The microphone hears a tone.
 final class ChangedPeer {
     let person: Int
     let id: MemberID
@@ -22,11 +22,8 @@ final class ChangedPeer {
     let client: any MediaClient
     let device: StackDevice
     let start: HostTime
-    /// True from this person's leaving until the others know it.
-    var isLeaving = false
     /// The loudspeaker's sound since ``start``.
     private(set) var heard: [Float] = []
-    private(set) var events: [LiveCallEvent] = []
     private(set) var faces: [EventFace] = []
     /// The actions that this rig does not know.
     private(set) var unknownActions: [String] = []
@@ -114,7 +111,6 @@ final class ChangedPeer {
             case .media(let action): execute(action)
             case .room(let action): execute(action)
             case .notify(let event):
-                events.append(event)
                 for index in faces.indices { faces[index].follow(event) }
             case .say(let text, let participants): call.say(text, from: self, to: participants)
             default: unknownActions.append("\(action)")

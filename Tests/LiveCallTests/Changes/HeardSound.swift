@@ -34,8 +34,6 @@ struct HeardSound {
         (self.clickLevels, self.amplitudes) = (clickLevels, amplitudes)
     }
 
-    var worstClick: Double { clickLevels.max() ?? -240 }
-
     /// Returns the frames of 20 ms by which a tone's measured amplitude is less than expected; 0 up to a tenth, since another
     /// rate or a repeated period changes it.
     static func missingFrames(amplitude: Double, expected: Double) -> Int {
