@@ -76,7 +76,7 @@ extension CallConfiguration {
             fallback: alternativeCodec?.inCalls.decoding)
     }
 
-    /// The codec to which the media may change without a gap: of Opus and PCM at 48 kHz the other one. Nil for no such codec.
+    /// The codec to which media may change without a gap: PCM for Opus, Opus for PCM at 48 kHz; nil for other formats.
     var alternativeCodec: Codec? {
         guard streamRate == OpusEncoder.sampleRate else { return nil }
         return codec.traits.fallback ?? Codec.allCases.first { $0.traits.fallback == codec }

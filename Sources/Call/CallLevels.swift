@@ -8,7 +8,7 @@ import EarshotAudioDevices
 public struct CallLevels: BitwiseCopyable, Sendable {
     /// The level of the last captured block.
     public var spoken = Level()
-    /// The level of the last played block, without the local voice of the monitor.
+    /// The level of the last played block, without the monitored local voice.
     public var heard = Level()
     /// The peak of captured sound; decays by 1 % a block.
     package var spokenPeak: Float = 0

@@ -6,7 +6,7 @@ import EarshotAudioDevices
 import Synchronization
 
 /// The call's render callbacks. Captured frames pass voice processing, ``effects`` and ``captureInsert`` into the ring, as
-/// silence while muted. The remote voices come from the mixer and pass ``playbackInsert``. An accompaniment is added behind both.
+/// silence while muted. The remote voices come from the mixer and pass ``playbackInsert``. An accompaniment is added after both.
 /// The local voice's level is measured before any processing.
 ///
 /// A device with both directions calls ``callback``. Two devices call ``captureCallback`` and ``playbackCallback``, on two
@@ -29,7 +29,7 @@ package final class CallProcessor: Sendable {
     package let captureInsert: InsertPoint
     /// The place of the program's own processing of the mix of all remote voices.
     package let playbackInsert: InsertPoint
-    /// The places of the accompaniment: in the playback, behind ``playbackInsert``, and in the sent voice, behind mute.
+    /// The places of the accompaniment: in the playback after ``playbackInsert``, and in the sent voice after mute.
     let songInserts: (playback: InsertPoint, capture: InsertPoint)
     private let spoken: LatestValue<SpokenLevels>
     private let heard: LatestValue<HeardLevels>
@@ -115,8 +115,8 @@ package final class CallProcessor: Sendable {
         set { state.isMuted.pointee.store(newValue, ordering: .relaxed) }
     }
 
-    /// True if the local voice is part of the played sound, muted or not. A change is a ramp over 10 ms, or over a block if that
-    /// is longer. Without effect for two devices. Any thread.
+    /// True to add the local voice to the played sound, also while muted. A change is a ramp over 10 ms, or over a block if that
+    /// is longer. Has no effect with two devices. Any thread.
     package var isMonitored: Bool {
         get { state.isMonitored.pointee.load(ordering: .relaxed) }
         set { state.isMonitored.pointee.store(newValue, ordering: .relaxed) }
@@ -186,8 +186,8 @@ extension CallProcessor.State {
         monitor.copyVoice(capture.block, min(cycle.frameCount, IOCycle.maximumFrameCount))
         capture.send(cycle)
         if !needsPlayedSound { playback.process(cycle) }
-        // The monitor is last in both orders, so it costs no block, and voice processing never gets the local voice as its
-        // reference: it would remove that voice from itself.
+        // The monitor is last in both orders. So it adds no delay, and the reference of voice processing does not contain the
+        // local voice, which would otherwise be removed from the microphone.
         playback.add(&monitor, cycle)
     }
 }

@@ -120,9 +120,9 @@ package final class CallRecording: Sendable {
     /// - Parameters:
     ///   - now: if the device is not called by then, the recording goes on without it; nil: it waits.
     ///   - tolerance: the seconds without a callback after which the recording goes on.
-    ///   - visit: receives each voice's frames of the block, which are valid during the call; it must not call the recording. After a
-    ///     renegotiation it receives the peer's old voice beside the new one, for the recording's delay plus 0.25 s, so that no
-    ///     frame of either is missing: add the two.
+    ///   - visit: receives each voice's frames of the block, which are valid during the call; it must not call the recording.
+    ///     After a renegotiation it receives the peer's old voice beside the new one, for the recording's delay plus 0.25 s, so
+    ///     that no frame of either is missing: add the two.
     /// - Returns: the block's cycle; nil if all cycles were read or the recording has ended.
     package func read(
         until now: HostTime? = nil, tolerance: Double = CallRecording.deviceTolerance,

@@ -127,15 +127,15 @@ public final class CallSession: MediaNegotiator {
         set { processor.isMuted = newValue }
     }
 
-    /// True if the local participant hears its own voice, as it is sent and muted or not, in the same cycle. A change is a ramp
-    /// over 10 ms, or over a block if that is longer. Without effect with a separate microphone, which has no common cycle with
+    /// True to play the processed local voice to the local participant in the same cycle, also while muted. A change is a ramp
+    /// over 10 ms, or over a block if that is longer. Has no effect with a separate microphone, which has no common cycle with
     /// the loudspeaker. ``outputVolume`` does not affect it. Any thread except a render thread.
     package var isMonitored: Bool {
         get { processor.isMonitored }
         set { processor.isMonitored = newValue }
     }
 
-    /// The seconds by which voice processing, effects and insert delay the local voice now.
+    /// The present latency of voice processing, effects and insert in seconds.
     package var voiceLatency: Double {
         let processing = voice?.processing == .on ? voice?.processingLatency ?? 0 : 0
         return processing + (effects?.latency ?? 0) + (captureInsert?.latency ?? 0)
@@ -150,10 +150,10 @@ public final class CallSession: MediaNegotiator {
     /// The program's own processing of the local voice; nil for none.
     ///
     /// The insert follows voice processing and effects, and precedes ``isMuted``. In an exchange during the call, the input of
-    /// the new insert fades in over 10 ms, and after that and its ``CallInsert/latency`` comes a crossfade of 10 ms. Of several
-    /// exchanges within a fade the last one wins. The call retains an insert until its fade has ended. It releases the insert
-    /// afterwards when this property is read or set, when ``levels`` is read, at ``followDevice()`` or at ``stop()``. Any thread
-    /// except a render thread.
+    /// the new insert fades in over 10 ms, its ``CallInsert/latency`` passes, and a crossfade of 10 ms follows. If there are
+    /// several exchanges within a fade, the last one wins. The call retains an insert until its fade has ended. It releases the
+    /// insert afterwards when this property is read or set, when ``levels`` is read, at ``followDevice()`` or at ``stop()``. Any
+    /// thread except a render thread.
     public var captureInsert: CallInsert? {
         get { insert(at: processor.captureInsert) }
         set { processor.captureInsert.set(newValue) }
@@ -230,7 +230,7 @@ public final class CallSession: MediaNegotiator {
         try roster.accept(answer, from: peer)
     }
 
-    /// Sets the preferred codec of later offers and answers; media that runs follows when it is renegotiated. Between Opus and PCM
+    /// Sets the preferred codec of later offers and answers. Running media changes when it is renegotiated. Between Opus and PCM
     /// at 48 kHz, and between packet lengths of Opus, the sound then continues without a gap.
     ///
     /// Unlike ``CallPreferences/codec`` the preferred codec is not required: a remote peer without it gets another one.

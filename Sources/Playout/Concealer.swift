@@ -13,12 +13,12 @@ import EarshotAudioDSP
 struct Concealer: ~Copyable {
     /// The seconds of unfaded continuation, of its fade to the background, of full background, and of its fade to silence.
     private static let (holdTime, fadeTime, noiseTime, noiseFadeTime) = (0.020, 0.040, 2.0, 1.0)
-    /// The seconds of the crossfade to received frames, and of a smooth one.
+    /// The seconds of the crossfade to received frames, and of the smooth crossfade.
     private static let (blendTime, smoothBlendTime) = (0.00125, 0.005)
 
     /// True while a continuation is played, or crossfaded with received frames.
     private(set) var isActive = false
-    /// True while the continuation is crossfaded smoothly: received frames are played already.
+    /// True during a smooth crossfade: received frames are already played.
     var isBlendingSmoothly: Bool { @_noLocks get { isActive && isSmooth && blended > 0 } }
 
     private let channelCount: Int
@@ -33,7 +33,7 @@ struct Concealer: ~Copyable {
     private let noiseFadeFrames: Int
     private let blendFrames: Int
     private let smoothBlendFrames: Int
-    private var isSmooth = false  // the crossfade is longer, without a kink
+    private var isSmooth = false  // the crossfade is longer and has no kink
     private var elapsed = 0  // frames of continuation so far
     private var blended = 0  // the frames of the continuation crossfaded with received ones
 

@@ -86,7 +86,8 @@ struct DelaySteering: ~Copyable {
         grid.addPacket(position: header.position, frameCount: header.frameCount, at: arrival)
     }
 
-    /// Takes the delay that packets of another form need: at once, because the stream is concealed meanwhile anyway.
+    /// Notes that packets of another form need more delay. The next block takes it at once, because the stream is concealed there
+    /// anyway.
     @_noLocks
     private mutating func followForm(of header: PacketHeader, offset: Double, at arrival: Double) {
         let (frames, lookahead) = (last.frames, last.lookahead)
@@ -95,7 +96,7 @@ struct DelaySteering: ~Copyable {
         guard frames > 0 else { return }
         guard header.lookahead > lookahead else { return }
         isAtSeam = true
-        // The sender of PCM sends at each of its blocks, of which other packets need more or fewer.
+        // A PCM packet is one block of the sender's card. A packet of another form needs a varying number of blocks.
         let spread = lookahead == 0 ? frames &- BlockGrid.greatestCommonDivisor(frames, header.frameCount) : 0
         let rate = configuration.streamRate
         tracker.shift(

@@ -90,11 +90,11 @@ struct DelayTracker: ~Copyable {
         count(level, at: now)
     }
 
-    /// Prepares for packets of another form, whose encoder holds more sound back, so that all known delays grow.
+    /// Lengthens all known delays for packets of another form, whose encoder has a longer look-ahead.
     /// - Parameters:
-    ///   - offset: the first such packet's, in seconds.
+    ///   - offset: the offset of the first such packet in seconds.
     ///   - most: the maximum growth in seconds.
-    ///   - spread: the seconds by which the new packets' delays will vary, at least.
+    ///   - spread: the minimum seconds by which the delays of the new packets will vary.
     @_noLocks
     mutating func shift(offset: Double, at now: Double, most: Double, spread: Double) {
         guard windows.count > 0 else { return }

@@ -29,7 +29,7 @@ public struct PacketHeader: BitwiseCopyable, Sendable {
     public var isFallbackCodec = false
     /// True if a link that was too slow has recovered, so that playout must ignore earlier delays.
     public var endsCongestion = false
-    /// The frames of sound that the packet's encoder held back: a packet arrives so much later after its last frame.
+    /// The look-ahead of the packet's encoder in frames, by which the packet arrives later after its last frame.
     package var lookahead = 0
 
     /// Creates a header.

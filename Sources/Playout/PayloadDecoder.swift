@@ -23,8 +23,8 @@ struct PayloadDecoder: ~Copyable {
         stage = PacketStage(channelCount: configuration.channelCount)
     }
 
-    /// Returns true if the packet begins another form: it has another codec than the one decoded last, or it repeats sound,
-    /// because another encoder made it; after concealment, also if it is much longer.
+    /// Returns true if the packet begins another form: it has another codec than the last decoded packet, or it repeats sound,
+    /// because it is from another encoder. During concealment also if it is much longer.
     @_noLocks
     func changesForm(with header: PacketHeader, isConcealing: Bool) -> Bool {
         isFallback(header) != isInFallback || repeatsSound(header)
@@ -38,7 +38,7 @@ struct PayloadDecoder: ~Copyable {
 
     /// The frames of a new encoder's first packet that its decoder fades in.
     private static var fadedFrames: Int { @_noLocks get { 120 } }
-    /// The maximum frames that another encoder repeats.
+    /// The frames from which on an overlap is no repetition by another encoder.
     private static var longestRepetition: Int { @_noLocks get { 960 } }
 
     /// Decodes a packet to the stage. A packet that cannot be decoded leaves the stage empty.

@@ -66,7 +66,7 @@ struct StreamReader: ~Copyable {
             } else if let header = intake.next {
                 if header.position &+ header.frameCount <= cursor {
                     statistics.latePackets &+= 1
-                    // A decoder cannot join later.
+                    // A decoder must get the first packet of its form, also if it is late.
                     if decoder.changesForm(with: header, isConcealing: false) {
                         concealer.beginSmoothly()
                         decoder.decode(header, intake.payload(of: header))
@@ -79,7 +79,7 @@ struct StreamReader: ~Copyable {
                     writtenFrames &+= conceal(
                         output, offset: offset, frameCount: min(gap, remaining), gap: gap, &statistics)
                 } else {
-                    // Two codecs have different errors, and longer packets more delay: what was played is crossfaded.
+                    // Two codecs have different errors, and longer packets more delay, so the seam is crossfaded.
                     if hasPlayed, decoder.changesForm(with: header, isConcealing: concealer.isActive) {
                         concealer.beginSmoothly()
                     }

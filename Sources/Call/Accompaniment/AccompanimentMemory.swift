@@ -20,13 +20,13 @@ final class AccompanimentMemory: Sendable {
         let isForAll = Atomic(false)
         /// The gain, as the bits of a Float.
         let gain = Atomic<UInt32>(Float(1).bitPattern)
-        /// The frames of the ring to be dropped, counted from the first one ever.
+        /// The frame up to which the ring's frames are dropped, counted from the first frame ever written.
         let discardEnd = Atomic(0)
-        /// The number of frames after which the sound ends; -1 while more follow.
+        /// The number of written frames after which the sound ends; -1 if more follow.
         let soundEnd = Atomic(-1)
-        /// Frames from the microphone's callback to the sent voice: of voice processing and effects.
+        /// The latency in frames of voice processing, effects and insert.
         let voiceDelay = Atomic(0)
-        /// The times at which the ring ran empty. Set by the playing render thread.
+        /// The number of underruns of the ring. Written by the playing render thread.
         let underrunCount = Atomic(0)
     }
     struct Controls: @unchecked Sendable { let values: UnsafeMutablePointer<Values> }  // points to atomics

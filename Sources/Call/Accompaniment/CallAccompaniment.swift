@@ -5,8 +5,9 @@ import Synchronization
 
 /// A song that is played with a call, from the thread that reads its files to the render threads.
 ///
-/// The frames are at the call's rate, with the call's channels. They are added to the playback behind the mix of all voices, and if
-/// ``isForAll``, to the sent voice behind mute. All changes fade over 5 ms. Members are for one thread, except a render thread.
+/// The frames are at the call's rate, with the call's channels. They are added to the playback after the mix of all voices, and
+/// if ``isForAll`` is true, to the sent voice after mute. All changes fade over 5 ms. Members are for one thread, not a render
+/// thread.
 package final class CallAccompaniment: Sendable {
     /// The channels of the call.
     package let channelCount: Int
@@ -27,7 +28,7 @@ package final class CallAccompaniment: Sendable {
         captureInsert = CallInsert(callback: memory.sendingCallback, owner: memory)
     }
 
-    /// True while the song is to play.
+    /// True to play the song, false to pause it.
     package var isPlaying: Bool {
         get { values.pointee.isPlaying.load(ordering: .relaxed) }
         set { values.pointee.isPlaying.store(newValue, ordering: .relaxed) }
@@ -45,7 +46,7 @@ package final class CallAccompaniment: Sendable {
         set { values.pointee.gain.store(newValue.bitPattern, ordering: .relaxed) }
     }
 
-    /// The maximum frames that are written and not played.
+    /// The maximum number of frames that are written but not played yet.
     package var capacity: Int { memory.ring.capacity }
 
     /// The frames that can be written now.
@@ -57,7 +58,7 @@ package final class CallAccompaniment: Sendable {
     /// The position of the playback.
     package var clock: AccompanimentClock { memory.clock.load() }
 
-    /// The times at which the song was silent because frames were missing.
+    /// The number of times that the song fell silent because frames were missing.
     package var underrunCount: Int { values.pointee.underrunCount.load(ordering: .relaxed) }
 
     /// Writes frames, at most ``room``.
@@ -71,10 +72,10 @@ package final class CallAccompaniment: Sendable {
     /// Ends the sound after the frames written so far, until more are written.
     package func endSound() { values.pointee.soundEnd.store(writtenCount, ordering: .releasing) }
 
-    /// Drops the frames that are written and not played, after a fade.
+    /// Drops the frames that are written but not played yet, after a fade.
     package func discard() { values.pointee.discardEnd.store(writtenCount, ordering: .releasing) }
 
-    /// Sets the seconds that the voice path adds to the latency of the microphone.
+    /// Sets the latency of the voice path in seconds, without the latency of the microphone.
     func setVoiceLatency(_ seconds: Double) {
         values.pointee.voiceDelay.store(Int(max(0, min(1, seconds)) * sampleRate + 0.5), ordering: .relaxed)
     }

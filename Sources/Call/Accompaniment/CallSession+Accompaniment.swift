@@ -3,8 +3,8 @@
 import Synchronization
 
 extension CallSession {
-    /// Returns the song that is played with the call, at first silent; created by the first call. The song is added behind
-    /// ``playbackInsert`` and before ``outputVolume``; if it is for all, also to the sent voice, behind ``isMuted``.
+    /// Returns the song that is played with the call. The first call of this function creates it, silent. The song is added
+    /// between ``playbackInsert`` and ``outputVolume``; if it is for all, also to the sent voice, after ``isMuted``.
     package func startAccompaniment() -> CallAccompaniment? {
         let song = song.withLock { song in
             let started =
@@ -21,7 +21,7 @@ extension CallSession {
         return song
     }
 
-    /// Delays the sent song by the latency of the voice path, so that voice and song are as far apart as they were sung.
+    /// Delays the sent song by the latency of the voice path, so that all participants hear the voice in time with the song.
     func followVoicePath() {
         song.withLock { $0 }?.setVoiceLatency(voiceLatency)
     }

@@ -3,7 +3,8 @@
 import EarshotAudioBase
 import Synchronization
 
-/// The played song of the last seconds, by the playing device's frame counter: from the playing to the capturing render thread.
+/// The song as it was played in the last seconds. The playing render thread writes it, the capturing one reads it; positions are
+/// the playing device's frame counter.
 struct PlayedSong: @unchecked Sendable {  // the reader stays a second behind the frames that the writer overwrites
     private struct Limits: ~Copyable {
         let start = Atomic<Int64>(0)
@@ -14,9 +15,9 @@ struct PlayedSong: @unchecked Sendable {  // the reader stays a second behind th
     private let samples: UnsafeMutablePointer<Float>
     private let channelCount: Int
     private let capacity: Int  // a power of two
-    private let guardLength: Int  // the frames before the end that are never overwritten while they are read
+    private let guardLength: Int  // the frames before the end that can be read; older ones may be overwritten
 
-    /// - Parameter depth: the maximum frames between the writer and the reader.
+    /// - Parameter depth: the maximum frames by which the reader may be behind the writer.
     init(channelCount: Int, depth: Int) {
         guardLength = depth
         capacity = 1 << (Int.bitWidth - (2 * depth - 1).leadingZeroBitCount)
@@ -49,7 +50,7 @@ struct PlayedSong: @unchecked Sendable {  // the reader stays a second behind th
         limits.pointee.end.store(sampleTime &+ Int64(frameCount), ordering: .releasing)
     }
 
-    /// Reads a block from a position on; frames that are not there are silent. Called on the capturing render thread.
+    /// Reads a block from a position on; frames that are not available are silent. Called on the capturing render thread.
     @_noLocks
     func read(_ block: Channels, at position: Int64, _ frameCount: Int) {
         let end = limits.pointee.end.load(ordering: .acquiring)

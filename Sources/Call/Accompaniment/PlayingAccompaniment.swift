@@ -6,8 +6,8 @@ import Synchronization
 
 /// The song on the playing render thread: from the ring into the block of the playback.
 ///
-/// The song fades over 5 ms, or over a block if that is longer, before it pauses, jumps, ends or runs out of frames. So there are
-/// always frames left for the fade: the song stops while the ring has 5 ms more than a block.
+/// The song fades over 5 ms, or over a block if that is longer, before it pauses, jumps, ends or runs out of frames. The fade-out
+/// begins when the ring has less than a block and 5 ms, so that it has frames for the fade.
 struct PlayingAccompaniment: ~Copyable {
     private let ring: AudioRing.Reader
     private let values: UnsafeMutablePointer<AccompanimentMemory.Values>
@@ -18,7 +18,7 @@ struct PlayingAccompaniment: ~Copyable {
     private var fade: GainRamp  // 1 while the song is heard
     private var volume: GainRamp
     private let fadeLength: Int
-    private let restartLength: Int  // the frames that the ring must have after it ran empty, besides a block and a fade
+    private let restartLength: Int  // the frames besides a block and a fade that end an underrun
     /// The frames read or dropped so far.
     private var readCount = 0
     /// True until the ring has enough frames to begin.
@@ -45,7 +45,7 @@ struct PlayingAccompaniment: ~Copyable {
     @_noLocks
     mutating func process(_ cycle: IOCycle) {
         let frameCount = cycle.frameCount
-        // The device has skipped frames: the sound before has ended already.
+        // The device has skipped frames, so the earlier sound has ended without a fade.
         if cycle.sampleTime != expectedSampleTime { fade.reset(0) }
         expectedSampleTime = cycle.sampleTime &+ Int64(frameCount)
         var time = AccompanimentClock(hostTime: cycle.hostTime)
@@ -89,7 +89,7 @@ struct PlayingAccompaniment: ~Copyable {
         // A fade-out ends before the frames do.
         fade.begin(isWanted ? 1 : 0, isWanted || available >= frameCount ? frameCount : max(1, available))
         if fade.isSilent {
-            // The rest of a song is shorter than a fade.
+            // The remaining frames of the song are fewer than a block and a fade.
             if isPlaying, isComplete, isLow, oldCount <= 0 { readCount = readCount &+ ring.discard(storedCount) }
             return 0
         }

@@ -4,9 +4,9 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import Synchronization
 
-/// The song on the capturing render thread: into the block of the sent voice, if the song is for all.
+/// The song on the capturing render thread: added to the block of the sent voice, if the song is for all.
 ///
-/// The song is delayed until the voice that was sung to it arrives: by the latencies of loudspeaker, microphone and voice path.
+/// The song is delayed by the latencies of loudspeaker, microphone and voice path, so that it is in time with the voice.
 /// A change of this delay is a crossfade over 5 ms.
 struct SendingAccompaniment: ~Copyable {
     private let values: UnsafeMutablePointer<AccompanimentMemory.Values>
@@ -16,16 +16,16 @@ struct SendingAccompaniment: ~Copyable {
     private let sampleRate: Double
     private let hasSeparateMicrophone: Bool
     private let fadeLength: Int
-    /// The deviation of the delay in frames beyond which it is corrected: a millisecond, and three if two clocks drift.
+    /// The deviation of the delay in frames above which it is corrected: 1 ms; 3 ms with two devices, whose clocks drift.
     private let tolerance: Int64
     private var share: GainRamp  // 1 while the song is sent
     private var peakGuard: PeakLimiter
-    private var guardedCount = 0  // the frames for which the limiter runs after the song
+    private var guardedCount = 0  // the frames for which the limiter still runs
     /// The next frame to send; nil while the song is not sent.
     private var position: Int64?
     /// The next frame after a correction of the delay, and the frames of the crossfade so far; nil without a crossfade.
     private var correction: (position: Int64, progress: Int)?
-    /// The frames of the longest of the recent blocks, and the frames since the last one of this length.
+    /// The frames of the longest recent block, and the frames since the last block of this length.
     private var (longestBlock, shorterCount) = (0, 0)
     /// Seconds, within the memory of the played song.
     private static var maximumDelay: Double { @_noLocks get { 0.75 } }

@@ -11,7 +11,7 @@ struct CaptureSide: ~Copyable {
     private let ring: AudioRing.Writer
     private let wakeup: Wakeup.Handle
     private let levels: LatestValue<SpokenLevels>.Writer
-    /// The cycle's block, with the call's channels. After ``render(_:)`` it has the voice as others hear it, muted or not.
+    /// The cycle's block, with the call's channels. After ``render(_:)`` it has the processed voice, which mute does not affect.
     let block: Channels
     private let capacity: Int
     private let isMuted: UnsafeMutablePointer<Atomic<Bool>>

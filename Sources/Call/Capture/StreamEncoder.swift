@@ -52,12 +52,13 @@ package final class StreamEncoder {
         readLimit = CaptureReader.readLimit(deviceBlock: configuration.deviceBlock)
         let resampled = Int((Double(readLimit) * ratio).rounded(.up)) + 2
         block = AudioBuffer(channelCount: channels, frameCapacity: configuration.framesPerPacket + resampled + 64)
-        // A remote peer that shares this encoder later may have lower rungs, even if the first peer has none. Each may change to
-        // another format.
+        // A remote peer that shares this encoder later may have lower rungs, even if the first peer has none. Each peer may
+        // change to another format.
         keepsPast = configuration.alternativeCodec != nil
         keptPastFrames = RateEncoder.history + resampled
         past = AudioBuffer(channelCount: channels, frameCapacity: keepsPast ? 3 * keptPastFrames : 1)
-        // An encoder that begins with the middle of a sound makes a click of it. RateEncoder has a beginning of its own.
+        // A codec clicks if its first frame is in the middle of a sound. A RateEncoder primes its codec with earlier sound
+        // instead.
         fadeFrames =
             configuration.codec.traits.hasBitRate && configuration.alternativeCodec == nil
             ? Int(0.01 * configuration.streamRate) : 0
@@ -110,7 +111,7 @@ package final class StreamEncoder {
     /// The frames in `past` that are not encoded yet.
     private var pastAhead: Int { filledFrames }
 
-    /// Adds the frames after the filled ones.
+    /// Counts frames that were written after the filled ones, and copies them to `past`.
     private func keep(_ count: Int) {
         fadeIn(count)
         filledFrames += count

@@ -13,8 +13,8 @@ public final class CallInsert: Sendable {
     private let owner: any AnyObject & Sendable
 
     /// - Parameters:
-    ///   - latency: the delay of the callback in seconds. At first the callback's input fades in; the fade to the insert begins
-    ///     after this delay.
+    ///   - latency: the delay of the callback in seconds. At first the callback's input fades in. The fade to the insert begins
+    ///     this delay later.
     ///   - callback: renders the cycle's input into its output, which is silent on entry. Both have the call's channels, planar
     ///     at the device's rate, and at most `IOCycle.maximumFrameCount` frames. Called on the render thread: it must not wait,
     ///     allocate, free, log or throw.

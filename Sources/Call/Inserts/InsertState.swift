@@ -5,13 +5,13 @@ import Synchronization
 
 /// The render side of an ``InsertPoint``.
 ///
-/// An exchange has three parts: the input of the new insert fades in, because a reverb would repeat a sudden beginning; the
+/// An exchange has three steps: the input of the new insert fades in, because a reverb would repeat an abrupt beginning; the
 /// insert's latency passes; the output fades from the old insert to the new one.
 struct InsertState: ~Copyable {
     private let order: UnsafeMutablePointer<Atomic<UInt>>
     private let released: MessageQueue<InsertNode.Handle>.Writer
     private let outputs: (Channels, Channels)
-    /// The memory of an input that fades in.
+    /// The memory of the new insert's input while it fades in.
     private let fadingInput: Channels
     private let fadeLength: Int
     /// The node of the insert that is heard, also while a fade leaves it; nil for none.
@@ -71,8 +71,8 @@ struct InsertState: ~Copyable {
         return fadingInput
     }
 
-    /// Returns the share of a fade that is done after a number of its frames. It has no bend at either end, as the parameters of
-    /// AudioEngine's units.
+    /// Returns the progress of a fade after a number of frames, 0 to 1. The curve is smooth at both ends, like that of
+    /// AudioEngine's parameter ramps.
     @_noLocks
     private func fadeShare(_ frame: Int) -> Float {
         if frame <= 0 { return 0 }

@@ -21,7 +21,7 @@ package struct MediaCore: ~Copyable {
         var isFresh = false
     }
 
-    /// Media in another format that follow a member's when the first of their packets arrives, or at a time.
+    /// Media in another format that replace a member's media when the first packet of that format arrives, or at `due`.
     private struct Successor {
         let id: PeerID
         let media: MediaPeer
@@ -52,7 +52,7 @@ package struct MediaCore: ~Copyable {
     /// the same source, without effect on other peers.
     /// - Parameter isOpen: true if the peer's transport is open; otherwise ``setOpen(_:to:)`` reports the opening.
     package mutating func add(_ peer: MediaPeer, as id: PeerID, isOpen: Bool = true) {
-        advance(id)
+        activateSuccessor(of: id)
         suspend(id)
         let previous = suspended.removeValue(forKey: id)
         if let previous { peer.follow(previous.past) }
@@ -112,7 +112,9 @@ package struct MediaCore: ~Copyable {
                     // By index, because an iterator would retain the array, and each change would copy the array.
                     for index in members.indices {
                         let member = members[index]
-                        guard member.isOpen, member.media.stream === stream, !member.media.isOnItsOwn else { continue }
+                        guard member.isOpen, member.media.stream === stream, !member.media.usesOwnEncoder else {
+                            continue
+                        }
                         if member.isFresh {
                             if isOld { continue }
                             members[index].isFresh = false
@@ -133,7 +135,7 @@ package struct MediaCore: ~Copyable {
         var (all, own) = (0, 0)
         for member in members where member.media.stream === stream {
             all += 1
-            guard member.media.isOnItsOwn else { continue }
+            guard member.media.usesOwnEncoder else { continue }
             own += 1
             member.media.leaveShared(at: stream.encodedEnd)
         }
@@ -146,7 +148,7 @@ package struct MediaCore: ~Copyable {
     ) throws(CodecError) {
         for index in members.indices {
             let member = members[index]
-            guard member.media.stream === stream, member.media.isOnItsOwn else { continue }
+            guard member.media.stream === stream, member.media.usesOwnEncoder else { continue }
             guard member.isOpen, !(member.isFresh && isOld) else {
                 member.media.interruptOwn()
                 continue
@@ -177,31 +179,32 @@ package struct MediaCore: ~Copyable {
     package mutating func receive(_ datagram: UnsafeRawBufferPointer, from id: PeerID, at now: HostTime) {
         guard let index = index(of: id) else { return }
         if !successors.isEmpty, let next = successor(of: id), next.begins(with: datagram, after: members[index].media) {
-            advance(id)
+            activateSuccessor(of: id)
             return receive(datagram, from: id, at: now)
         }
         members[index].media.receive(datagram, at: now)
     }
 
-    /// Prepares media in another format that replace a member's when the first of their packets arrives, at the latest after
-    /// ``longestWait`` seconds: until the remote peer has changed, it may not be able to receive the new format.
+    /// Prepares media in another format that replace a member's media when the first packet of that format arrives, at the
+    /// latest after ``successorTimeout`` seconds. Until the remote peer has changed, it may be unable to receive the new format.
     /// - Returns: false if the peer is no member with an open transport, or if the format has the same payload type.
     mutating func prepare(_ peer: MediaPeer, as id: PeerID, at now: HostTime) -> Bool {
         guard let index = index(of: id), members[index].isOpen else { return false }
-        advance(id)
+        activateSuccessor(of: id)
         guard let index = self.index(of: id),
             members[index].media.configuration.payloadType != peer.configuration.payloadType
         else { return false }
-        successors.append(Successor(id: id, media: peer, due: now.advanced(bySeconds: Self.longestWait)))
+        successors.append(Successor(id: id, media: peer, due: now.advanced(bySeconds: Self.successorTimeout)))
         return true
     }
 
-    private static let longestWait = 1.0
+    /// The maximum seconds for which a successor waits.
+    private static let successorTimeout = 1.0
 
     private func successor(of id: PeerID) -> MediaPeer? { successors.first { $0.id == id }?.media }
 
-    /// Replaces a member's media by those that wait to follow them.
-    private mutating func advance(_ id: PeerID) {
+    /// Replaces a member's media by their successor, if there is one.
+    private mutating func activateSuccessor(of id: PeerID) {
         guard let place = successors.firstIndex(where: { $0.id == id }) else { return }
         let next = successors.remove(at: place)
         if let index = index(of: id) { add(next.media, as: id, isOpen: members[index].isOpen) }
@@ -209,7 +212,7 @@ package struct MediaCore: ~Copyable {
 
     /// Does for each member what is due: reports, requests, retransmissions, and the end of waits for reordered frames.
     package mutating func tick(at now: HostTime, transmit: Transmit) {
-        while let next = successors.first(where: { $0.due <= now }) { advance(next.id) }
+        while let next = successors.first(where: { $0.due <= now }) { activateSuccessor(of: next.id) }
         for member in members { member.media.tick(at: now, isOpen: member.isOpen) { transmit($0, member.id) } }
     }
 
@@ -251,7 +254,7 @@ package struct MediaCore: ~Copyable {
         if let index = index(of: id) { members[index].media.budget = bitRate }
     }
 
-    /// Receives packets of further formats from a remote peer, because an offer to it contains them.
+    /// Accepts packets of more formats from a remote peer, because an offer to it contains them.
     mutating func receive(_ formats: [PayloadFormat], from id: PeerID) {
         if let index = index(of: id) { (successor(of: id) ?? members[index].media).receive(formats) }
     }

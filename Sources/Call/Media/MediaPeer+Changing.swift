@@ -8,8 +8,8 @@ struct PayloadFormat: Hashable, Sendable {
     let codec: Codec
 }
 
-/// A change of the format while the sound continues: the sender changes at a packet boundary, and the receiver decodes both
-/// formats until the other side has changed.
+/// Changes the format while the sound continues: the sender changes at a packet boundary, and the receiver decodes both formats
+/// until the remote peer has changed.
 extension MediaPeer {
     /// Continues the sound of the same remote peer's previous format, in both directions.
     func change(from past: Past) {
@@ -28,16 +28,19 @@ extension MediaPeer {
         rate.requestsSent = past.requestsSent
         log = before.log
         if before.configuration.codec == configuration.codec {
-            firstOwnNumber = before.continues ? before.firstOwnNumber : 0
+            firstNegotiatedNumber = before.continues ? before.firstNegotiatedNumber : 0
         }
         second = before.second
-        if let stream, let encoder = rate.encoder, let old = before.rate.encoder { encoder.follow(old, of: stream) }
-        receive(before.otherFormats + before.ownFormats)
+        if let stream, let encoder = rate.encoder, let old = before.rate.encoder {
+            encoder.continueSound(from: old, of: stream)
+        }
+        receive(before.otherFormats + before.negotiatedFormats)
     }
 
-    /// Receives packets of further formats, as far as the playout decodes them. The negotiated types have priority.
+    /// Accepts packets of more formats, if the playout decodes them. The negotiated types have priority.
     func receive(_ formats: [PayloadFormat]) {
-        let own = ownFormats.map(\.payloadType) + [configuration.repair.redundant, configuration.repair.repeated]
+        let own =
+            negotiatedFormats.map(\.payloadType) + [configuration.repair.redundant, configuration.repair.repeated]
         for format in formats where !own.contains(format.payloadType) && !otherFormats.contains(format) {
             guard format.codec == configuration.codec || format.codec == configuration.alternativeCodec else {
                 continue
@@ -49,8 +52,8 @@ extension MediaPeer {
         sender.session.otherTypes.plain = otherFormats.map(\.payloadType)
     }
 
-    /// The negotiated types of plain packets.
-    private var ownFormats: [PayloadFormat] {
+    /// The negotiated formats of plain packets.
+    private var negotiatedFormats: [PayloadFormat] {
         let main = PayloadFormat(payloadType: configuration.payloadType, codec: configuration.codec)
         guard let type = configuration.repair.reserve, let fallback = configuration.codec.traits.fallback else {
             return [main]
@@ -58,7 +61,7 @@ extension MediaPeer {
         return [main, PayloadFormat(payloadType: type, codec: fallback)]
     }
 
-    /// Returns true if a datagram is sound in a format that only these media receive, and the previous ones do not.
+    /// Returns true if a datagram is sound in a format that these media receive and the previous ones do not.
     func begins(with datagram: UnsafeRawBufferPointer, after previous: MediaPeer) -> Bool {
         guard datagram.count > 1, !(192...223).contains(datagram[1]) else { return false }
         let type = datagram[1] & 0x7F
@@ -73,7 +76,7 @@ extension MediaPeer {
         return configuration.codec
     }
 
-    /// Returns true if packets of this type are known, so that redundant blocks may have it.
+    /// Returns true if redundant blocks may have this type.
     func knows(type: UInt8) -> Bool {
         type == configuration.payloadType || otherFormats.contains { $0.payloadType == type }
     }

@@ -17,7 +17,7 @@ extension MediaPeer {
                 aac?.restart()
                 second?.restart()
                 log.restart()
-                firstOwnNumber = nil
+                firstNegotiatedNumber = nil
                 rate.meter.restart()
             }
             let payload = UnsafeRawBufferPointer(rebasing: datagram[media.payload])
@@ -50,14 +50,14 @@ extension MediaPeer {
         }
         let codec = codec(ofType: media.payloadType)
         guard let frames = frameCount(payload, codec) else { return counts.corruptPackets += 1 }
-        noteOwn(media, type: media.payloadType)
+        noteNegotiatedFormat(media, type: media.payloadType)
         push(media, payload, codec, frames: frames, at: now, into: packets)
     }
 
-    /// Notes the number of a packet in the negotiated format, from which on retransmissions have this format.
-    private func noteOwn(_ media: ReceivedMedia, type: UInt8) {
+    /// Notes the number of a packet in the negotiated format: retransmissions from this number on have the same format.
+    private func noteNegotiatedFormat(_ media: ReceivedMedia, type: UInt8) {
         guard type == configuration.payloadType else { return }
-        firstOwnNumber = min(firstOwnNumber ?? .max, media.sequenceNumber)
+        firstNegotiatedNumber = min(firstNegotiatedNumber ?? .max, media.sequenceNumber)
     }
 
     /// Delivers a packet with redundant blocks, and recovers missing packets from the blocks.
@@ -69,7 +69,7 @@ extension MediaPeer {
         let bytes = UnsafeRawBufferPointer(rebasing: payload[blocks.own.bytes])
         let codec = codec(ofType: blocks.own.payloadType)
         guard let frames = frameCount(bytes, codec) else { return counts.corruptPackets += 1 }
-        noteOwn(media, type: blocks.own.payloadType)
+        noteNegotiatedFormat(media, type: blocks.own.payloadType)
         push(media, bytes, codec, frames: frames, at: now, into: packets)
         blocks.forEachEarlier { block in
             guard block.payloadType == blocks.own.payloadType else { return }
@@ -88,8 +88,8 @@ extension MediaPeer {
     /// Delivers a retransmitted packet, if the packet is missing.
     private func deliverAgain(_ media: ReceivedMedia, _ payload: UnsafeRawBufferPointer, at now: HostTime) {
         guard let packets, aac == nil else { return }
-        // A retransmission in the previous format may have the same type; decoded in this one it would be noise.
-        if continues, media.sequenceNumber < firstOwnNumber ?? .max { return }
+        // A retransmission in the previous format may have the same type. Decoded in this format it would be noise.
+        if continues, media.sequenceNumber < firstNegotiatedNumber ?? .max { return }
         let codec = configuration.codec
         guard let frames = frameCount(payload, codec) else { return counts.corruptPackets += 1 }
         log.expect(media.sequenceNumber, position: media.position, at: now)

@@ -13,14 +13,14 @@ package final class MediaPeer {
     /// The encoder of the payloads for the remote peer, shared with peers of the same form; nil if only reports are sent.
     let stream: StreamEncoder?
     let packets: PacketQueue?
-    /// True if encoder and playout are those of the previous format.
+    /// True if the previous format's encoder and playout continue.
     let continues: Bool
     /// The codec of the playout's main decoder.
     let playoutCodec: Codec
     /// Formats that are received besides the negotiated one.
     var otherFormats: [PayloadFormat] = []
-    /// The number from which on all packets have the negotiated codec, as far as known; nil before the first one.
-    var firstOwnNumber: Int?
+    /// The lowest known number of a packet in the negotiated format; nil before the first such packet.
+    var firstNegotiatedNumber: Int?
     var aac: AACReceiver?
     /// The playout of the recording; see ``listen(_:)``.
     var second: RecordingPlayout?
@@ -35,8 +35,8 @@ package final class MediaPeer {
     ///   - stream: the encoder of the configuration's form; nil if the remote peer receives nothing.
     ///   - playout: gets the received packets; nil if the remote peer sends only reports.
     ///   - session: numbers and counts the packets.
-    ///   - continuedCodec: the codec for which `playout` was created, if `stream` and `playout` are those of the same remote peer's
-    ///     previous format; nil if both are new.
+    ///   - continuedCodec: the codec for which `playout` was created, if `stream` and `playout` continue from the same remote
+    ///     peer's previous format; nil if both are new.
     package init(
         _ configuration: CallConfiguration, stream: StreamEncoder?, playout: Playout?, session: RTPSession,
         continuedCodec: Codec? = nil

@@ -55,13 +55,13 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     var failure: CodecError? { published.withLock { $0.failure } }
 
     /// Adds a remote peer, or replaces its media. Any thread.
-    /// - Parameter waits: true to replace it when the first packet of the new format arrives.
+    /// - Parameter waits: true to replace the media only when the first packet of the new format arrives.
     func add(_ peer: MediaPeer, as id: PeerID, waits: Bool = false) { ask(.add(id, peer, waits: waits)) }
 
     /// Sets a second playout for this remote peer's packets, until media is renegotiated; nil for none. Any thread.
     func listen(_ listener: RecordingPlayout?, to id: PeerID) { ask(.listen(id, listener)) }
 
-    /// Receives packets of further formats, because an offer to this remote peer contains them. Any thread.
+    /// Accepts packets of more formats, because an offer to this remote peer contains them. Any thread.
     func receive(_ formats: [PayloadFormat], from id: PeerID) { ask(.receive(formats, from: id)) }
 
     /// Suspends media with this remote peer. Any thread.

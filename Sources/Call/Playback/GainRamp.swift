@@ -2,8 +2,8 @@
 
 import EarshotAudioBase
 
-/// A gain that reaches each new value in a straight line over 5 ms or more, or over the current block if that is longer. The ramp
-/// does not depend on short blocks: one over 64 frames would click. For the render thread.
+/// A gain that changes linearly to each new value over a fixed time, or over the current block if that is longer. A ramp over a
+/// short block would click, for example over 64 frames. For the render thread.
 struct GainRamp: BitwiseCopyable {
     private var gain: Float  // at the end of the last block
     private var target: Float
@@ -11,7 +11,7 @@ struct GainRamp: BitwiseCopyable {
     private var remainingCount: Int  // the frames up to the target
     private let minimumFrameCount: Int
 
-    /// - Parameter seconds: the length of a ramp.
+    /// - Parameter seconds: the minimum length of a ramp.
     init(_ gain: Float, sampleRate: Double, seconds: Double = 0.005) {
         self.gain = gain
         target = gain

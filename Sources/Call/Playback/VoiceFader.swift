@@ -7,9 +7,9 @@ struct VoiceFader: BitwiseCopyable {
     private var gain: Float
     private let step: Float  // the change of the gain a frame
     private var hasBegun = false
-    private var onsetFrames: Int  // frames of a beginning voice that are still to be silent
+    private var onsetFrames: Int  // the frames of a beginning voice that remain to be silenced
 
-    /// The seconds of silence at the beginning of a voice. Playout's resampler responds 16 frames of the stream before the first
+    /// The seconds of silence at the beginning of a voice. Playout's resampler rings for 16 frames of the stream before the first
     /// sample, and the gain must not rise before that sample, which may be loud.
     private static var onsetTime: Double { @_noLocks get { 0.000_5 } }
 

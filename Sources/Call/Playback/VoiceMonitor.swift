@@ -3,10 +3,10 @@
 import EarshotAudioBase
 import Synchronization
 
-/// The local voice in the local playback, so that the participant hears itself, on the render thread of a device with both
+/// Adds the local voice to the local playback, so that the participant hears itself. For the render thread of a device with both
 /// directions.
 ///
-/// The voice is that of the same cycle, after the effects and before the mute. While the monitor is off, the playback is not
+/// The voice is that of the same cycle, after effects and insert, before mute. While the monitor is off, the playback is not
 /// changed.
 struct VoiceMonitor: ~Copyable {
     private let isWanted: UnsafeMutablePointer<Atomic<Bool>>
@@ -22,7 +22,7 @@ struct VoiceMonitor: ~Copyable {
         limiter = PeakLimiter(sampleRate: sampleRate)
     }
 
-    /// Copies the voice of this cycle, if it is heard.
+    /// Copies the voice of this cycle, if the monitor is heard.
     @_noLocks
     mutating func copyVoice(_ block: Channels, _ frameCount: Int) {
         hasVoice = false
@@ -36,7 +36,7 @@ struct VoiceMonitor: ~Copyable {
     /// Adds the copied voice to a mix, and limits the sum to full scale. Returns false if the mix is unchanged.
     @_noLocks
     mutating func add(to mix: Channels, _ frameCount: Int) -> Bool {
-        // After the voice the limiter recovers for half a second.
+        // The limiter still recovers for half a second after the voice.
         guard frameCount > 0, hasVoice || !limiter.isUnity else { return false }
         if hasVoice { ramp.add(voice, to: mix, frameCount) }
         limiter.process(mix, frameCount)

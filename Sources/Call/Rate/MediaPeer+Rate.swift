@@ -7,7 +7,7 @@ import EarshotMediaTransport
 /// Adapts the bit rate to the link.
 extension MediaPeer {
     /// Returns true if the remote peer gets its payloads from its own encoder, from the next captured block on.
-    var isOnItsOwn: Bool { rate.isOnItsOwn }
+    var usesOwnEncoder: Bool { rate.usesOwnEncoder }
 
     /// The bits a second that are sent to the remote peer, with headers and redundancy.
     private var sentBitRate: Double {
@@ -20,7 +20,7 @@ extension MediaPeer {
     /// Returns the device's frames until the peer's own encoder completes a packet, at least 1; nil while the peer uses
     /// the shared encoder.
     func framesUntilNextPacket(of stream: StreamEncoder) -> Int? {
-        guard isOnItsOwn, let encoder = rate.encoder else { return nil }
+        guard usesOwnEncoder, let encoder = rate.encoder else { return nil }
         let frames = Double(encoder.framesUntilNextPacket(end: stream.historyEnd))
         return max(1, Int(frames * configuration.deviceRate / configuration.streamRate))
     }

@@ -34,7 +34,7 @@ struct RateControl {
     var rung: RateRung { ladder[policy.rung] }
 
     /// Returns true if payloads come from ``encoder`` and not from the shared one.
-    var isOnItsOwn: Bool { encoder.map { $0.isActive || $0.continuesSound || policy.rung > 0 } ?? false }
+    var usesOwnEncoder: Bool { encoder.map { $0.isActive || $0.continuesSound || policy.rung > 0 } ?? false }
 
     var state: RateState {
         var state = RateState(ladder[policy.settled])

@@ -26,10 +26,10 @@ final class RateEncoder {
     private var isBeginning = false
     private var isPriming = false  // the next frames are encoded without a packet
     private var beginning = RateEncoder.shortestBeginning
-    private var independentFrames = 0  // the frames up to the first packet that may need earlier ones
+    private var independentFrames = 0  // the frames that are still encoded independently of earlier packets
     private var isAfterGap = false
     private var sharedEnd = 0  // the position up to which the peer has the shared encoder's stream
-    /// The end of the sound that the remote peer has from its previous encoder; nil once the first packet was made.
+    /// The end of the sound that the remote peer has from its previous encoder; nil after the first packet of this one.
     private var previousEnd: Int?
     /// True if this encoder continues the sound of another.
     private(set) var continuesSound = false
@@ -39,8 +39,8 @@ final class RateEncoder {
     /// The minimum frames of a new encoder's first packet, its maximum frames, and the frames of its overlap with the last one: a
     /// decoder fades in its first 120 frames.
     private static let (shortestBeginning, longestBeginning, overlap) = (480, 960, 120)
-    /// The frames that a new encoder gets before its first packet. An encoder that began with the packet would encode silence,
-    /// and then sound that begins abruptly.
+    /// The frames that a new encoder gets before its first packet. Without them its look-ahead would be silence that ends
+    /// abruptly.
     private static let primingFrames = 480
     /// The frames after a new beginning that are encoded independently, without the codec's pitch filter: the decoder has no
     /// earlier sound, and the filter reaches back up to 1,024 frames.
@@ -73,7 +73,7 @@ final class RateEncoder {
             ? 1 : max(1, cursor + nextFrames - end)
     }
 
-    /// The frames that are encoded next.
+    /// The number of frames to encode next.
     private var nextFrames: Int { isPriming ? Self.primingFrames : isBeginning ? beginning : packetFrames }
 
     /// Notes that the remote peer gets the shared encoder's stream up to a position and nothing after it.
@@ -90,7 +90,7 @@ final class RateEncoder {
     /// - Parameters:
     ///   - past: the encoder of the previous format.
     ///   - stream: the captured frames, for both formats.
-    func follow(_ past: RateEncoder, of stream: StreamEncoder) {
+    func continueSound(from past: RateEncoder, of stream: StreamEncoder) {
         continuesSound = true
         if past.cursor == .max { return interrupt() }
         previousEnd =
@@ -159,7 +159,7 @@ final class RateEncoder {
     private func start(at heardEnd: Int, _ stream: StreamEncoder) {
         independentFrames = Self.independentBeginning
         guard engine != .pcm else { return cursor = max(stream.historyStart, heardEnd) }
-        // A first packet as long as the others: a shorter one would be followed by a gap of its own.
+        // The first packet is as long as the others: after a shorter packet the next one would arrive too late.
         beginning = max(Self.shortestBeginning, min(Self.longestBeginning, packetFrames))
         cursor = heardEnd + lookahead(engine) - Self.overlap - Self.primingFrames
         isPriming = cursor >= stream.historyStart

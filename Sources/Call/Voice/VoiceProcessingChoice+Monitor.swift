@@ -2,21 +2,21 @@
 
 import EarshotAudioDevices
 
-/// The choice of the monitor, by which the local participant hears its own voice.
+/// Chooses the monitor, which plays the local voice to the local participant.
 extension VoiceProcessingChoice {
-    /// The seconds of the round trip from which the automatic monitor is off: a later echo of one's own voice disturbs.
+    /// The round trip in seconds from which on the automatic monitor is off: a later echo of the own voice disturbs.
     package static let monitorLimit = 0.015
-    /// The seconds by which the round trip may exceed the limit before a monitor that is on turns off, so that a latency that
-    /// varies does not toggle it.
+    /// The seconds by which the round trip may exceed the limit before a running monitor turns off. So a varying latency does not
+    /// toggle it.
     private static let monitorTolerance = 0.002
 
     /// Chooses the monitor.
     /// - Parameters:
     ///   - input: the microphone's device; nil if nothing is captured.
     ///   - output: the loudspeaker's device; nil if nothing is played.
-    ///   - hasSeparateInput: true if microphone and loudspeaker have no common cycle, in which a monitor is possible.
-    ///   - roundTrip: the seconds from the input converter to the output converter, with the delay of the voice's processing.
-    ///   - wasOn: true if the monitor is on, by the same mode and on the same route.
+    ///   - hasSeparateInput: true if microphone and loudspeaker are separate devices. The monitor needs a common cycle.
+    ///   - roundTrip: the seconds from the input converter to the output converter, including all processing of the voice.
+    ///   - wasOn: true if the monitor is on already, in the same mode and on the same route.
     package init(
         monitor mode: VoiceProcessingMode, input: AudioDeviceDescription?, output: AudioDeviceDescription?,
         hasSeparateInput: Bool, roundTrip: Double, wasOn: Bool = false

@@ -13,10 +13,9 @@ public enum VoiceProcessingMode: String, Hashable, Sendable, CaseIterable {
     case off
 }
 
-/// The choice between on and off for a route, and its reason: of voice processing, or of the monitor, by which the local
-/// participant hears itself.
+/// The choice for a route, and its reason: voice processing on or off, or the monitor on or off.
 public struct VoiceProcessingChoice: Hashable, Sendable {
-    /// True if it is on.
+    /// True if voice processing or the monitor is on.
     public let isOn: Bool
     /// The reason in a few words.
     public let reason: String

@@ -41,7 +41,7 @@ public enum LiveCallCommand: Hashable, Sendable {
     /// Sets the latency profile, which trades delay against gaps. The change takes effect within seconds, without a gap.
     case setLatencyProfile(LatencyProfile)
     /// Prefers a codec, and packets of Opus of 2.5, 5, 10 or 20 milliseconds; nil for the automatic choice. The command
-    /// applies to running media and to participants who join later. A participant without the codec keeps another one.
+    /// applies to running media and to participants who join later. A participant without the codec uses another one.
     case setCodec(Codec?, frameMilliseconds: Double? = nil)
     /// Moves the sound to other devices, by id, name or a unique part of it; nil for the system's default. While a device cannot
     /// be opened, the sound stays where it is.

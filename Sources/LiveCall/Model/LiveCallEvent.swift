@@ -107,7 +107,7 @@ public struct LiveCallEvent: Sendable {
         /// Signalling works, but a participant's media transport did not open within two seconds. The port is the participant's.
         case mediaMissing(Participant, port: UInt16)
         /// Media with a participant could not be negotiated. If the error is ``CommandRefusal/codecUnavailable(_:)``, the
-        /// participant cannot use the preferred codec and keeps another one.
+        /// participant cannot use the preferred codec and uses another one.
         case negotiationFailed(Participant, any Error)
         /// The link to a participant carries less than was negotiated. The state is nil if the link carries everything again.
         case linkRate(Participant, RateState?)

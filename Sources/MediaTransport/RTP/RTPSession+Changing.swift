@@ -12,7 +12,7 @@ package struct OtherPayloadTypes: Hashable, Sendable {
 }
 
 extension RTPSession {
-    /// Changes the format in which is sent, without a gap: numbers and times continue, and so does the remote peer's source.
+    /// Changes the format of sent packets without a gap: their numbers and times continue, and so does the remote peer's source.
     /// Types that may still arrive are in ``otherTypes``.
     /// - Parameter shift: the frames by which a position of the new format is later on the wire than before.
     package mutating func change(payloadType: UInt8, repair: RTPRepair, shift: Int) {
@@ -23,12 +23,14 @@ extension RTPSession {
         sent.lastPosition -= shift  // the last packet keeps its time
     }
 
-    /// Returns true if packets of this type belong to the stream.
+    /// Returns true if packets of this type belong to the stream. Inlined, because a call may copy the session.
+    @inline(__always)
     package func accepts(_ type: UInt8) -> Bool {
         type == payloadType || type == repair.reserve || isRedundant(type) || otherTypes.plain.contains(type)
     }
 
     /// Returns true if packets of this type have redundant blocks.
+    @inline(__always)
     func isRedundant(_ type: UInt8) -> Bool {
         type == repair.redundant || type == otherTypes.redundant && type != payloadType
     }

@@ -67,7 +67,7 @@ extension RTPSession {
             ReceivedMedia(
                 sequenceNumber: sequenceNumber, position: position, marker: packet.marker, payload: packet.payload,
                 startsSource: false, isRedundant: isRedundant(packet.payloadType),
-                isFallbackCodec: packet.payloadType == repair.reserve, payloadType: packet.payloadType))
+                payloadType: packet.payloadType))
     }
 
     private mutating func start(_ packet: RTPPacket, at: HostTime) -> Received {
@@ -80,7 +80,7 @@ extension RTPSession {
             ReceivedMedia(
                 sequenceNumber: Int(packet.sequenceNumber), position: 0, marker: packet.marker,
                 payload: packet.payload, startsSource: true, isRedundant: isRedundant(packet.payloadType),
-                isFallbackCodec: packet.payloadType == repair.reserve, payloadType: packet.payloadType))
+                payloadType: packet.payloadType))
     }
 
     /// Returns true if nothing was received from the peer for 1.5 s: another source may be the peer's restarted program.

@@ -31,8 +31,6 @@ public struct ReceivedMedia: Hashable, Sendable {
     public var startsSource: Bool
     /// True if the payload has redundant blocks, as a ``REDPayload``.
     package var isRedundant = false
-    /// True if the payload is Opus instead of the stream's codec, of the type ``RTPRepair/reserve``.
-    package var isFallbackCodec = false
     /// The payload type of the packet; 0 for a retransmission.
     package var payloadType: UInt8 = 0
 }

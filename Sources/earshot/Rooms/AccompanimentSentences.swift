@@ -41,8 +41,8 @@ enum AccompanimentSentences {
     static func line(_ song: AccompanimentDocument, titleLimit limit: Int) -> String {
         let title = limit > 0 ? " \(PlayLine.fit(TerminalText.sanitizedLine(song.title), limit))" : ""
         let volume = song.volume == 1 ? "" : " \(VolumeSentences.text(song.volume))"
-        return
-            "\(song.isPlaying ? "♪" : "‖")\(title) \(times(song, separator: "/"))\(song.isForAll ? " for all" : "")\(volume)"
+        let forAll = song.isForAll ? " for all" : ""
+        return "\(song.isPlaying ? "♪" : "‖")\(title) \(times(song, separator: "/"))\(forAll)\(volume)"
     }
 }
 

@@ -40,7 +40,7 @@ enum RecordingSentences {
 
     static let otherFolder = "Use another folder: earshot call record FOLDER"
 
-    /// Returns the sentences about a recording that cannot begin, because of its folder; nil for another refusal, which needs none.
+    /// Returns the sentences about a recording whose folder is not writable; nil for another refusal, which needs none.
     static func refused(_ refusal: CommandRefusal) -> String? {
         guard case .folderNotWritable = refusal else { return nil }
         return ErrorText.join(ErrorDocument(refusal).text, otherFolder)
