@@ -8,8 +8,8 @@ import EarshotAudioBase
 /// The coefficients are those of Burg's method (J. P. Burg, "Maximum entropy spectral analysis", 1975), which are stable by
 /// construction. The power of the prediction errors is updated from order to order by N. Andersen's recursion ("Comments on the
 /// performance of maximum entropy algorithms", Proc. IEEE 66(11), 1978), and summed again when little of it is left. The
-/// extrapolated signal is its own input (I. Kauppinen and K. Roth, "Audio signal extrapolation", DAFx 2002) and never exceeds the
-/// largest magnitude of the analyzed signal. Noise 80 dB below the signal is added before the analysis: without noise, the
+/// extrapolated signal is its own input (I. Kauppinen and K. Roth, "Audio signal extrapolation", DAFx 2002) and exceeds the
+/// largest magnitude of the analyzed signal by less than half; a steady tone may grow, and flat tops would click. Noise 80 dB below the signal is added before the analysis: without noise, the
 /// coefficients of pure tones become too large for floats. The result is the same on every processor. One channel; everything
 /// except `init` is safe on the render thread; for one thread at a time.
 package struct LinearPredictor: ~Copyable {
@@ -32,7 +32,7 @@ package struct LinearPredictor: ~Copyable {
     private let noise: UnsafeMutablePointer<Float>  // white noise with a mean square of 1
     private let past: UnsafeMutablePointer<Float>  // the last `taps` frames as a ring, stored twice in a row
     private var oldest = 0  // the index of the oldest frame in `past`
-    private var limit: Float = 0  // the maximum magnitude of the output
+    private var peak: Float = 0  // the largest magnitude of the analyzed signal
 
     /// - Parameters:
     ///   - order: a higher order follows a richer spectrum at a cost of `order` × `historyCount` for each analysis.
@@ -74,15 +74,15 @@ package struct LinearPredictor: ~Copyable {
     @_noLocks
     package mutating func restart(_ history: UnsafePointer<Float>) {
         oldest = 0
-        limit = 0
+        peak = 0
         var isValid = true  // false also if a frame is NaN
         for i in 0..<historyCount {
             let magnitude = abs(history[i])
             isValid = isValid && magnitude < Self.loudest
-            limit = max(limit, magnitude)
+            peak = max(peak, magnitude)
         }
         guard isValid else {
-            limit = 0
+            peak = 0
             return
         }
         copySamples(past, history + (historyCount &- taps), taps)
@@ -105,11 +105,15 @@ package struct LinearPredictor: ~Copyable {
     package mutating func next(innovation: Float = 0) -> Float {
         let predicted = innovation - earshot_dot_by(floatsPerVector, filter, past + oldest, taps)
         // A frame that is fed back to the filter is limited less than the output, because clipped peaks would ring.
-        let frame = max(-4 * limit, min(4 * limit, predicted))
+        let frame = max(-4 * peak, min(4 * peak, predicted))
         past[oldest] = frame
         past[oldest &+ taps] = frame
         oldest = oldest == taps &- 1 ? 0 : oldest &+ 1
-        return max(-limit, min(limit, frame))
+        let magnitude = abs(frame)
+        guard magnitude > peak else { return frame }
+        // The output's slope is continuous at the peak.
+        let excess = magnitude / peak - 1
+        return (frame < 0 ? -peak : peak) * (1 + excess / (1 + 2 * excess))
     }
 
     /// Computes the coefficients by Burg's method. An infinite, NaN or extreme signal is treated as silence.

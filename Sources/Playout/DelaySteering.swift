@@ -162,7 +162,7 @@ struct DelaySteering: ~Copyable {
         if (isConcealing || needsMore) && excess < 0 || isLongConcealment && excess > Self.leastJump
             || exceedsJumpThreshold
         {
-            reader.skip(Int(excess * rate) &- (excess < 0 ? 1 : 0), &statistics)
+            reader.skip(Int(excess * rate) &- (excess < 0 ? 1 : 0), isSmooth: needsMore, &statistics)
             excess = 0
         }
         let isSettled = fixed > 0 && tracker.age(at: now) > Self.learningTime

@@ -97,8 +97,8 @@ struct StreamReader: ~Copyable {
 
     /// Moves the cursor forwards (skips frames) or back (conceals frames), with a crossfade.
     @_noLocks
-    mutating func skip(_ frames: Int, _ statistics: inout PlayoutStatistics) {
-        concealer.begin()
+    mutating func skip(_ frames: Int, isSmooth: Bool = false, _ statistics: inout PlayoutStatistics) {
+        if isSmooth { concealer.beginSmoothly() } else { concealer.begin() }
         cursor = cursor &+ frames
         statistics.skips &+= 1
         noteGlitch(&statistics)
