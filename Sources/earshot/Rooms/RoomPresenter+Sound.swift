@@ -4,6 +4,7 @@ import EarshotAudioDevices
 import EarshotAudioSession
 import EarshotCall
 import EarshotLiveCall
+import EarshotNearby
 import EarshotRooms
 import Foundation
 
