@@ -9,7 +9,7 @@ import EarshotAudioBase
 /// construction. The power of the prediction errors is updated from order to order by N. Andersen's recursion ("Comments on the
 /// performance of maximum entropy algorithms", Proc. IEEE 66(11), 1978), and summed again when little of it is left. The
 /// extrapolated signal is its own input (I. Kauppinen and K. Roth, "Audio signal extrapolation", DAFx 2002) and exceeds the
-/// largest magnitude of the analyzed signal by less than half; a steady tone may grow, and flat tops would click. Noise 80 dB below the signal is added before the analysis: without noise, the
+/// largest magnitude of the analyzed signal by at most a quarter, below full scale: a steady tone may grow, and flat tops would click. Noise 80 dB below the signal is added before the analysis: without noise, the
 /// coefficients of pure tones become too large for floats. The result is the same on every processor. One channel; everything
 /// except `init` is safe on the render thread; for one thread at a time.
 package struct LinearPredictor: ~Copyable {
@@ -111,9 +111,10 @@ package struct LinearPredictor: ~Copyable {
         oldest = oldest == taps &- 1 ? 0 : oldest &+ 1
         let magnitude = abs(frame)
         guard magnitude > peak else { return frame }
-        // The output's slope is continuous at the peak.
+        // The output approaches the limit with a continuous slope, and not beyond full scale.
         let excess = magnitude / peak - 1
-        return (frame < 0 ? -peak : peak) * (1 + excess / (1 + 2 * excess))
+        let room = min(Self.excessLimit, max(0, 1 / peak - 1))
+        return (frame < 0 ? -peak : peak) * (1 + excess / (1 + excess / room))
     }
 
     /// Computes the coefficients by Burg's method. An infinite, NaN or extreme signal is treated as silence.
@@ -179,6 +180,8 @@ package struct LinearPredictor: ~Copyable {
     private static var noiseLevel: Float { @_noLocks get { 1e-4 } }
     /// The summed error power of silence: that of a signal at -124 dBFS.
     private static var silence: Double { @_noLocks get { 1e-9 } }
+    /// The maximum share by which the output exceeds the analyzed signal.
+    private static var excessLimit: Float { @_noLocks get { 0.25 } }
     /// The upper limit of the power and the magnitude of a valid signal.
     private static var loudest: Float { @_noLocks get { 1e12 } }
     /// The share of the last summed power down to which the recursion is accurate enough.

@@ -98,7 +98,7 @@ private func rms(_ x: some Collection<Float>) -> Double {
         let sound = (0..<20_000).map { sine($0, frequency: 440, rate: 48_000) }
         let output = heard([sound], lost: [4_800..<20_000])[0]
         #expect(rms(output[4_800..<5_280]) > 0.3)
-        #expect(rms(output[6_500..<7_000]) < 0.2)
+        #expect(rms(output[6_500..<7_000]) < 0.21)
         #expect(output[(4_800 + 2_880)...].allSatisfy { $0 == 0 })
     }
 
@@ -150,7 +150,8 @@ private func rms(_ x: some Collection<Float>) -> Double {
         for (milliseconds, right) in [(1, 1.0), (10, 1), (19, 1), (30, 0.75), (40, 0.5), (50, 0.25), (58, 0.05)] {
             let at = 4_800 + 48 * milliseconds - 48
             let level = rms(output[at..<at + 96]) / rms(sound[..<4_800])
-            #expect(abs(level - right) < 0.06, "\(level) after \(milliseconds) ms")
+            // The prediction of a tone may grow, by a quarter at most.
+            #expect(abs(level - right) < 0.08, "\(level) after \(milliseconds) ms")
         }
     }
 

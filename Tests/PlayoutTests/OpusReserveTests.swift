@@ -56,8 +56,8 @@ import Testing
 
     @Test func `without a fallback codec an Opus packet is concealed, and not decoded as Opus or PCM`() throws {
         let r = try play(hasReserve: false)
-        let settled = Array(r.output[(110 * 480)..<(190 * 480)])
-        #expect(sineDefect(settled, frequency: 440, rate: 48_000) > 0)
+        // Three seconds would pass until the background ends.
+        #expect(r.output[(110 * 480)..<(190 * 480)].allSatisfy { abs($0) < 0.01 })
         #expect(r.statistics.concealedFrames >= 90 * 480 && r.statistics.glitches > 0)
     }
 }

@@ -37,6 +37,7 @@ package final class StreamEncoder {
     private let keepsPast: Bool
     private let fadeFrames: Int  // the frames of the fade-in of the first sound; 0 for none
     private var fadedFrames = 0
+    private var wasWanted = true
     private var staleCount = 0  // the first entries of `pending` that are not sent
 
     var form: Form { configuration.form }
@@ -57,11 +58,8 @@ package final class StreamEncoder {
         keepsPast = configuration.alternativeCodec != nil
         keptPastFrames = RateEncoder.history + resampled
         past = AudioBuffer(channelCount: channels, frameCapacity: keepsPast ? 3 * keptPastFrames : 1)
-        // A codec clicks if its first frame is in the middle of a sound. A RateEncoder primes its codec with earlier sound
-        // instead.
-        fadeFrames =
-            configuration.codec.traits.hasBitRate && configuration.alternativeCodec == nil
-            ? Int(0.01 * configuration.streamRate) : 0
+        // A codec clicks if its first frame is in the middle of a sound.
+        fadeFrames = configuration.codec.traits.hasBitRate ? Int(0.01 * configuration.streamRate) : 0
         resamples = configuration.deviceRate != configuration.streamRate
         resampler = Resampler(
             from: configuration.deviceRate, to: configuration.streamRate, channelCount: channels, halfLength: 32,
@@ -91,6 +89,11 @@ package final class StreamEncoder {
         _ emit: (_ payload: UnsafeRawBufferPointer, _ position: Int, _ isAfterGap: Bool) -> Void
     ) throws(CodecError) {
         if captured.gap > 0 { startAfterGap(of: captured.gap) }
+        if isWanted, !wasWanted {
+            encoder.reset()
+            fadedFrames = 0
+        }
+        wasWanted = isWanted
         append(captured.channels, captured.frameCount)
         if isWanted { return try encodeBlocks(emit) }
         blockPosition += filledFrames
@@ -111,10 +114,13 @@ package final class StreamEncoder {
     /// The frames in `past` that are not encoded yet.
     private var pastAhead: Int { filledFrames }
 
-    /// Counts frames that were written after the filled ones, and copies them to `past`.
+    /// Counts frames that were written after the filled ones, and copies them to `past`. There they have no fade, because a
+    /// ``RateEncoder`` primes its codec with earlier sound instead.
     private func keep(_ count: Int) {
-        fadeIn(count)
-        filledFrames += count
+        defer {
+            fadeIn(count)
+            filledFrames += count
+        }
         guard keepsPast else { return }
         if pastCount + count > past.frameCapacity {
             let kept = min(pastCount, keptPastFrames)
@@ -124,7 +130,7 @@ package final class StreamEncoder {
             pastCount = kept
         }
         for c in 0..<past.channels.count {
-            copySamples(past.channels[c] + pastCount, block.channels[c] + filledFrames - count, count)
+            copySamples(past.channels[c] + pastCount, block.channels[c] + filledFrames, count)
         }
         pastCount += count
     }

@@ -69,5 +69,6 @@ enum OpusInCalls: CallCodec {
         }
 
         func setExpectedLoss(percent: Int) { encoder.setExpectedLoss(percent: percent) }
+        func reset() { encoder.reset() }
     }
 }

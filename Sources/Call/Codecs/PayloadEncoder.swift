@@ -19,6 +19,8 @@ protocol PayloadEncoder: AnyObject {
     func encode(_ sound: Channels, offset: Int, unitCount: Int) throws(CodecError) -> UnsafeRawBufferPointer?
     /// Sets the expected packet loss for the codec's own redundancy, in percent.
     func setExpectedLoss(percent: Int)
+    /// Forgets the earlier frames.
+    func reset()
 }
 
 extension PayloadEncoder {
@@ -26,4 +28,5 @@ extension PayloadEncoder {
     var isDelayed: Bool { false }
     func packets(unitCount: Int) -> PCMPayload.Split { PCMPayload.Split(each: unitCount) }
     func setExpectedLoss(percent: Int) {}
+    func reset() {}
 }

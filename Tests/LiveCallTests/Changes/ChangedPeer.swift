@@ -237,7 +237,6 @@ final class ChangedPeer {
     func missingFrames(of other: ChangedPeer) -> Int {
         guard let statistics = session.statistics(of: other.peerID) else { return 0 }
         let playout = statistics.playout
-        return playout.concealedFrames + playout.droppedFrames + playout.insertedFrames
-            + statistics.media.captureLostFrames
+        return playout.concealedFrames + playout.droppedFrames + statistics.media.captureLostFrames
     }
 }
