@@ -61,7 +61,7 @@ struct StreamReader: ~Copyable {
         while writtenFrames < frameCount {
             let (offset, remaining) = (offset &+ writtenFrames, frameCount &- writtenFrames)
             if decoder.stage.frameCount > 0 {
-                if dropOutdatedConcealment(intake, &statistics) { continue }
+                if dropOutdatedConcealment(intake) { continue }
                 writtenFrames &+= playStage(output, offset: offset, frameCount: remaining, &statistics)
             } else if let header = intake.next {
                 if header.position &+ header.frameCount <= cursor {
@@ -115,12 +115,11 @@ struct StreamReader: ~Copyable {
     /// - Returns: true if it was dropped.
     @_noLocks
     private mutating func dropOutdatedConcealment(
-        _ intake: borrowing PacketIntake, _ statistics: inout PlayoutStatistics
+        _ intake: borrowing PacketIntake
     ) -> Bool {
         guard decoder.stage.isConcealment, let header = intake.next, header.position <= cursor,
             header.position &+ header.frameCount > cursor
         else { return false }
-        statistics.concealedFrames &-= decoder.stage.frameCount
         decoder.stage.removeAll()
         return true
     }
@@ -145,6 +144,7 @@ struct StreamReader: ~Copyable {
         }
         concealer.pass(output, offset: offset, frameCount: count)
         if decoder.stage.isConcealment {
+            statistics.concealedFrames &+= count
             concealedRunFrames &+= count
         } else {
             isGlitching = false
@@ -170,10 +170,7 @@ struct StreamReader: ~Copyable {
         noteGlitch(&statistics)
         if !concealer.isActive {
             let frames = decoder.conceal(position: cursor, gap: gap)
-            if frames > 0 {
-                statistics.concealedFrames &+= frames
-                return 0
-            }
+            if frames > 0 { return 0 }
         }
         concealer.conceal(output, offset: offset, frameCount: frameCount)
         statistics.concealedFrames &+= frameCount

@@ -76,17 +76,19 @@ import Testing
         #expect(abs(again.channels[0][119] - 0.25) < 1e-4 && again.channels[1][241] == 1)
     }
 
-    @Test func `a new voice is faded in from 0.5 ms after its first non-zero sample`() {
+    @Test func `a new voice is faded in over 25 ms from 0.5 ms after its first non-zero sample`() {
         var fader = VoiceFader(sampleRate: 48_000, isHeard: false)
         let silent = buffer([0, 0], frames: 480)
         fader.begin(silent.channels, 480)
-        let block = buffer([0.5, 1], frames: 480)
+        let block = buffer([0.5, 1], frames: 1_440)
         for i in 0..<200 { block.channels[0][i] = 0 }
         for i in 0..<100 { block.channels[1][i] = 0 }
-        fader.begin(block.channels, 480)
-        #expect(block.channels[1][123] == 0 && abs(block.channels[1][124] - 1 / 240) < 1e-5)
-        #expect(abs(block.channels[1][243] - 0.5) < 1e-4 && abs(block.channels[0][243] - 0.25) < 1e-4)
-        #expect(block.channels[1][365] == 1)
+        fader.begin(block.channels, 1_440)
+        // The gain is the square of the share of 1,200 frames.
+        let first = block.channels[1][124] * 1_200 * 1_200
+        #expect(block.channels[1][123] == 0 && abs(first - 1) < 1e-3)
+        #expect(abs(block.channels[1][723] - 0.25) < 1e-3 && abs(block.channels[0][723] - 0.125) < 1e-3)
+        #expect(block.channels[1][1_325] == 1 && fader.isHeard)
     }
 
     @Test func `speaking begins with the fifth loud window and ends with the fortieth quiet one`() {

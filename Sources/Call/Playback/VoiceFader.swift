@@ -2,10 +2,12 @@
 
 import EarshotAudioBase
 
-/// Fades a voice in or out over 5 ms. Without a fade an audible voice is unchanged, and an inaudible one is silence.
+/// Fades a voice in or out over 5 ms. Without a fade an audible voice is unchanged, and an inaudible one is silence. A voice that
+/// begins fades in over 25 ms: a decoder that joins a running stream makes noise until it has the encoder's state.
 struct VoiceFader: BitwiseCopyable {
     private var gain: Float
     private let step: Float  // the change of the gain a frame
+    private let firstStep: Float  // while the voice begins
     private var hasBegun = false
     private var onsetFrames: Int  // the frames of a beginning voice that remain to be silenced
 
@@ -17,11 +19,12 @@ struct VoiceFader: BitwiseCopyable {
     init(sampleRate: Double, isHeard: Bool) {
         gain = isHeard ? 1 : 0
         step = Float(1 / (0.005 * sampleRate))
+        firstStep = Float(1 / (0.025 * sampleRate))
         onsetFrames = Int(Self.onsetTime * sampleRate)
     }
 
-    /// True before the first sound of a voice that fades in.
-    var isSilent: Bool { @_noLocks get { gain == 0 } }
+    /// True once a voice that begins is loud enough to replace another.
+    var isHeard: Bool { @_noLocks get { gain > 0.5 } }
 
     @_noLocks
     mutating func process(_ block: Channels, _ frameCount: Int, isHeard: Bool) {
@@ -30,7 +33,7 @@ struct VoiceFader: BitwiseCopyable {
             if !isHeard { for c in 0..<block.count { clearSamples(block[c], frameCount) } }
             return
         }
-        fade(block, from: 0, frameCount, by: isHeard ? step : 0 - step)
+        fade(block, from: 0, frameCount, by: isHeard ? step : 0 - step, exponent: 1)
     }
 
     /// Fades a voice in from 0.5 ms after its first sample that is not zero; does nothing once the voice has its full gain.
@@ -46,7 +49,7 @@ struct VoiceFader: BitwiseCopyable {
             first = first &+ silentFrames
             for c in 0..<block.count { clearSamples(block[c], first) }
         }
-        fade(block, from: first, frameCount, by: step)
+        fade(block, from: first, frameCount, by: firstStep, exponent: 2)
     }
 
     /// Returns the first frame that is not zero; `frameCount` if there is none.
@@ -62,7 +65,9 @@ struct VoiceFader: BitwiseCopyable {
     }
 
     @_noLocks
-    private mutating func fade(_ block: Channels, from first: Int, _ frameCount: Int, by change: Float) {
+    private mutating func fade(
+        _ block: Channels, from first: Int, _ frameCount: Int, by change: Float, exponent: Int
+    ) {
         var reached = gain
         for c in 0..<block.count {
             let samples = block[c]
@@ -71,7 +76,7 @@ struct VoiceFader: BitwiseCopyable {
             while i < frameCount {
                 reached += change
                 reached = reached < 0 ? 0 : reached > 1 ? 1 : reached
-                samples[i] *= reached
+                samples[i] *= exponent == 2 ? reached * reached : reached
                 i &+= 1
             }
         }

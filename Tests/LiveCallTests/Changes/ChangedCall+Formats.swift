@@ -19,8 +19,8 @@ struct GapAllowance {
 extension ChangedCall {
     /// The frames of a new Opus encoder's first packet.
     private static let firstOpusPacket = 480
-    /// The seconds after a change of the codec in which the gap must end.
-    private static let gapTime = 0.5
+    /// The seconds after a change of the codec in which the gap must end. Of longer packets, few are known after half a second.
+    private static let gapTime = 1.0
 
     /// The seconds for which a description is under way.
     private func descriptionTime() -> Double { 0.005 + 0.025 * random.unit() }
