@@ -25,6 +25,7 @@ public final class AudioSession: Sendable {
     private let others: OtherSound
     private let turn = NSLock()  // one activation or end at a time
     private let settledInterval: Int
+    private let clock: SessionClock
 
     /// Creates an inactive session.
     public convenience init(_ system: any AudioSystem, _ configuration: Configuration = Configuration()) {
@@ -34,11 +35,13 @@ public final class AudioSession: Sendable {
     /// - Parameters:
     ///   - players: the media players to pause.
     ///   - settledInterval: the milliseconds between two inspections of the devices while nothing changes.
+    ///   - clock: the time of the session's thread.
     init(
         _ system: any AudioSystem, _ configuration: Configuration, players: MPRISPlayers,
-        settledInterval: Int = SessionWorker.Interval.settled
+        settledInterval: Int = SessionWorker.Interval.settled, clock: SessionClock = .machine
     ) {
         self.system = system
+        self.clock = clock
         self.settledInterval = settledInterval
         others = OtherSound(system, players)
         state = Mutex(State(configuration: configuration))
@@ -87,7 +90,8 @@ public final class AudioSession: Sendable {
                 outputChannelCount: configuration.effectiveOutputCount, monitor: monitor)
         try device.replace(with: hardware)
         let worker = SessionWorker(
-            configuration, system: system, device: device, broadcast: broadcast, settledInterval: settledInterval)
+            configuration, system: system, device: device, broadcast: broadcast, settledInterval: settledInterval,
+            clock: clock)
         worker.adopt(
             choice,
             AudioRoute(
@@ -156,6 +160,10 @@ public final class AudioSession: Sendable {
     package var hardware: (any AudioDevice)? { state.withLock { $0.device }?.hardware }
     /// The frames at the session's rate that were lost during changes of the device.
     public var lostFrameCount: Int { state.withLock { $0.device }?.lostFrameCount ?? 0 }
+
+    /// Does the work of the session's thread in a simulation. Returns the milliseconds until the next inspection; nil if the
+    /// session is not active.
+    func inspectDevices() -> Int? { active?.inspectDevices() }
 
     /// The number of inspections of the devices by the session's thread since the last activation.
     var inspectionCount: Int { worker?.inspectionCount ?? 0 }

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// An adapter lies in memory that does not move. The control thread uses it only while no device has callbacks.
 struct RouteAdapter: ~Copyable {
-    /// Seconds over which a new route's sound is faded in, so that it does not begin with a click.
+    /// Seconds over which a route's sound is faded in and out, so that it does not begin or end with a click.
     static let fade = 0.005
 
     let rate: Double
@@ -21,6 +21,8 @@ struct RouteAdapter: ~Copyable {
     let gap = Atomic<Int>(0)  // frames lost before the first call of the device
     let lost = Atomic<Int>(0)  // frames lost between devices so far
     let firstCall = Atomic<Int64>(0)  // when the device's first call was due, nanoseconds
+    let isEnding = Atomic<Bool>(false)  // true to fade out
+    let hasEnded = Atomic<Bool>(false)  // true after the fade-out
 
     private let inputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
@@ -39,6 +41,7 @@ struct RouteAdapter: ~Copyable {
     private var expectedSampleTime: Int64 = 0  // the device's frame counter at its next call
     private var nextDueTime = HostTime(nanoseconds: 0)  // when the next call is due
     private var fadePosition = 0
+    private var fadeOutPosition: Int?  // nil before the fade-out
     private let fadeLength: Int
 
     init(
@@ -74,6 +77,9 @@ struct RouteAdapter: ~Copyable {
         converter = nil
         deviceRate = newDeviceRate
         isFirstCall = true
+        fadeOutPosition = nil
+        isEnding.store(false, ordering: .relaxed)
+        hasEnded.store(false, ordering: .relaxed)
         gap.store(0, ordering: .relaxed)
         guard newDeviceRate != rate else { return }
         let new = UnsafeMutablePointer<RouteConverter>.allocate(capacity: 1)
@@ -99,6 +105,7 @@ extension RouteAdapter {
         let frames = min(cycle.frameCount, IOCycle.maximumFrameCount)
         let isNewRoute = isFirstCall
         follow(cycle)
+        if fadeOutPosition == nil, isEnding.load(ordering: .relaxed) { fadeOutPosition = 0 }
         var inner = cycle
         inner.frameCount = frames
         inner.sampleTime = sampleTime
@@ -113,7 +120,7 @@ extension RouteAdapter {
             }
         }
         finishOutputs(cycle.output, frames)
-        if fadePosition < fadeLength { fadePosition &+= frames }
+        advanceFades(frames)
         calls.wrappingAdd(1, ordering: .releasing)
         if isNewRoute { session.wake() }
     }
@@ -143,7 +150,6 @@ extension RouteAdapter {
     /// silent.
     @_noLocks
     private mutating func mapInputs(_ device: Channels, _ frames: Int) -> Channels {
-        let isFading = fadePosition < fadeLength
         for c in 0..<inputCount {
             let from = c < device.count ? c : device.count == 1 ? 0 : -1
             if from >= 0, !isFading {
@@ -182,12 +188,24 @@ extension RouteAdapter {
         } else if outputCount == 1, device.count > 1 {
             copySamples(device[1], device[0], frames)
         }
-        guard fadePosition < fadeLength else { return }
+        guard isFading else { return }
         for c in 0..<device.count { for i in 0..<frames { device[c][i] *= fadeGain(i) } }
     }
 
+    private var isFading: Bool { @_noLocks get { fadePosition < fadeLength || fadeOutPosition != nil } }
+
     @_noLocks
     private func fadeGain(_ frame: Int) -> Float {
-        min(1, Float(fadePosition &+ frame) / Float(fadeLength))
+        let gain = min(1, Float(fadePosition &+ frame) / Float(fadeLength))
+        guard let fadeOutPosition else { return gain }
+        return gain * max(0, 1 - Float(fadeOutPosition &+ frame &+ 1) / Float(fadeLength))
+    }
+
+    @_noLocks
+    private mutating func advanceFades(_ frames: Int) {
+        if fadePosition < fadeLength { fadePosition &+= frames }
+        guard let position = fadeOutPosition else { return }
+        fadeOutPosition = min(fadeLength, position &+ frames)
+        if position &+ frames >= fadeLength { hasEnded.store(true, ordering: .relaxed) }
     }
 }

@@ -83,6 +83,22 @@ final class SessionDevice: AudioDevice {
 }
 
 extension SessionDevice {
+    /// The maximum seconds to wait for the end of a fade.
+    private static let fadeLimit = 0.1
+
+    /// Fades out the sound of the present device in both directions, and waits until that is done. A device that calls too rarely
+    /// is not waited for.
+    func fadeOut(_ clock: SessionClock) {
+        guard slot.withLock({ $0.isStarted && $0.device != nil }) else { return }
+        adapter.state.pointee.isEnding.store(true, ordering: .relaxed)
+        let end = clock.now().advanced(bySeconds: Self.fadeLimit)
+        while !adapter.state.pointee.hasEnded.load(ordering: .relaxed), isStarted, hardwareFailure == nil,
+            clock.now() < end
+        {
+            clock.wait(0.001)
+        }
+    }
+
     /// Replaces the present device. The new one runs if the old one did.
     func replace(with device: any AudioDevice) throws(AudioDeviceError) {
         let adapter = adapter

@@ -133,6 +133,8 @@ extension SessionState {
             if next == .override { next = nil }
             return actions
         }
+        // The program's choice was refused and is avoided for now. The present devices stay, instead of the default ones.
+        if let refused, bestChoice != refused, policy.choice(among: snapshot.devices) == refused { return actions }
         let isSettled = next == .override || now.seconds(since: choiceWanted?.since ?? now) >= Limit.settle
         return isSettled && now >= retryAt ? actions + [.open(bestChoice)] : actions
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CEarshotRealtime
 import EarshotAudioBase
 import EarshotAudioDevices
 import Synchronization
@@ -12,6 +11,7 @@ final class SessionWorker: Sendable {
     let device: SessionDevice
     let broadcast: Broadcast<AudioSessionEvent>
     private let settledInterval: Int
+    private let clock: SessionClock
     /// Milliseconds between two inspections. The long interval finds what no event reports: callbacks that stopped, a machine
     /// that slept.
     enum Interval {
@@ -31,8 +31,9 @@ final class SessionWorker: Sendable {
 
     init(
         _ configuration: AudioSession.Configuration, system: any AudioSystem, device: SessionDevice,
-        broadcast: Broadcast<AudioSessionEvent>, settledInterval: Int
+        broadcast: Broadcast<AudioSessionEvent>, settledInterval: Int, clock: SessionClock
     ) {
+        self.clock = clock
         self.settledInterval = settledInterval
         self.system = system
         self.device = device
@@ -63,10 +64,11 @@ final class SessionWorker: Sendable {
     /// Records the devices with which the session was activated.
     func adopt(_ choice: RouteChoice, _ route: AudioRoute) {
         let calls = device.callCount
-        shared.withLock { $0.state.opened(choice, as: route, calls: calls, at: .now()) }
+        shared.withLock { $0.state.opened(choice, as: route, calls: calls, at: clock.now()) }
     }
 
     func start() throws(AudioDeviceError) {
+        guard clock.hasThread else { return }
         system.registry.wake(device.wakeup)
         let new = ServiceThread(name: "session", wakeup: device.wakeup) { [weak self] in
             (self?.inspectDevices()).map { .milliseconds($0) }
@@ -85,7 +87,7 @@ final class SessionWorker: Sendable {
     private func wake() { device.wakeup.handle.wake() }
 
     /// Returns the milliseconds until the next inspection.
-    private func inspectDevices() -> Int {
+    func inspectDevices() -> Int {
         let gap = device.gap
         let list = system.registry.contents
         let snapshot = SessionState.DeviceSnapshot(
@@ -94,8 +96,8 @@ final class SessionWorker: Sendable {
             isServerGone: system.failure != nil && system.backend != .alsa,
             failure: device.hardwareFailure,
             isStarted: device.isStarted, callCount: device.callCount, gap: gap.seconds, firstCall: gap.firstCall,
-            slept: earshot_slept_ns())
-        let now = HostTime.now()
+            slept: clock.slept())
+        let now = clock.now()
         inspections.wrappingAdd(1, ordering: .relaxed)
         perform(shared.withLock { $0.state.update(snapshot, at: now) })
         return shared.withLock { shared in
@@ -126,7 +128,7 @@ final class SessionWorker: Sendable {
     }
 
     /// Opens the new devices before the old devices are closed, so that the gap is short. If both use a card that is busy, the
-    /// old devices are closed first.
+    /// old devices are closed first. The old devices' sound is faded out.
     private func open(_ choice: RouteChoice) {
         let (configuration, current) = shared.withLock { ($0.state.policy.configuration, $0.state.current) }
         let devices = system.devices
@@ -139,17 +141,19 @@ final class SessionWorker: Sendable {
             do throws(AudioDeviceError) {
                 new = try system.open(request)
             } catch .busy where device.isOpen && isShared {
+                device.fadeOut(clock)
                 device.close()
                 new = try system.open(request)
             }
+            device.fadeOut(clock)
             try device.replace(with: new)
             let route = AudioRoute(
                 input: devices.first { $0.id == choice.input }, output: devices.first { $0.id == choice.output })
             let calls = device.callCount
-            shared.withLock { $0.state.opened(choice, as: route, calls: calls, at: .now()) }
+            shared.withLock { $0.state.opened(choice, as: route, calls: calls, at: clock.now()) }
         } catch {
             let isOpen = device.isOpen
-            perform(shared.withLock { $0.state.openFailed(choice, error, isStillOpen: isOpen, at: .now()) })
+            perform(shared.withLock { $0.state.openFailed(choice, error, isStillOpen: isOpen, at: clock.now()) })
         }
     }
 

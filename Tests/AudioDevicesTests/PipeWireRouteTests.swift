@@ -159,6 +159,21 @@ import Testing
         #expect(ended.graph.reconfiguredNodes.isEmpty, "the user has turned it off")
     }
 
+    @Test func `a headset's new node counts as reconfigured until its channels are known`() throws {
+        var dump = try PipeWireDump(PipeWireDump.bluetoothHeadset, changes: PipeWireDump.callProfile)
+        try dump.run(until: 700)
+        var graph = dump.graph
+        var node = [
+            PW_KEY_NODE_NAME: "bluez_output.1", PW_KEY_MEDIA_CLASS: "Audio/Sink", PW_KEY_DEVICE_ID: "70",
+        ]
+        graph.nodes[99] = node
+        #expect(!graph.descriptions().contains { $0.id == "bluez_output.1" })
+        #expect(graph.reconfiguredNodes == ["bluez_output.1"])
+        node[PW_KEY_AUDIO_CHANNELS] = "1"
+        graph.nodes[99] = node
+        #expect(graph.descriptions().contains { $0.id == "bluez_output.1" } && graph.reconfiguredNodes.isEmpty)
+    }
+
     @Test func `a headset's source is that of its device, or has its address in its name`() throws {
         var dump = try PipeWireDump(PipeWireDump.bluetoothHeadset, changes: PipeWireDump.callProfile)
         #expect(dump.graph.headsetSource(of: "bluez_output.1") == nil && dump.graph.headsetSource(of: "x") == nil)

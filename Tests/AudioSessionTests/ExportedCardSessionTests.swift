@@ -101,4 +101,22 @@ import Testing
             #expect(goesOn(client) && session.hardware != nil)
         }
     }
+
+    @Test func `a call on a headset in music mode gets its microphone in one change of the route`() throws {
+        let card = ExportedCard.headset(hasMicrophoneRoute: true)
+        let music = ["api.bluez5.profile": "a2dp-sink"]
+        try running(card, .playAndRecord, sink: "bluez_output.1", music) { server, session, client in
+            #expect(eventually { card.requests.contains(.profile(2)) }, "the session asks, and wireplumber sets")
+            try server.remove("bluez_output.1")
+            card.obey()
+            let call = ["api.bluez5.profile": "headset-head-unit", "api.bluez5.codec": "msbc"]
+            // The session waits for the output that it had. The other order may be two changes.
+            try server.add(.source("bluez_input.0", card.node(1, call)))
+            try server.add(.sink("bluez_output.1", card.node(0, call)))
+            #expect(eventually { session.currentRoute.input?.id == "bluez_input.0" })
+            #expect(session.currentRoute.output?.id == "bluez_output.1")
+            #expect(eventually { reasons(session) == [.activated, .routeConfigurationChange] })
+            #expect(goesOn(client))
+        }
+    }
 }

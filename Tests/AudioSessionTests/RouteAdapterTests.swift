@@ -69,10 +69,11 @@ import Testing
         }
 
         /// Runs a card for some time. Its microphone captures a sine that begins with the card.
+        /// - Parameter endBlock: the block from which the sound fades out; nil for none.
         /// - Returns: the output of its loudspeakers, and the end of its last callback.
         @discardableResult
         func run(
-            _ card: SimulatedCard.Configuration, from start: HostTime, seconds: Double
+            _ card: SimulatedCard.Configuration, from start: HostTime, seconds: Double, endingAt endBlock: Int? = nil
         ) throws -> (said: [[Float]], end: HostTime) {
             let frames = Int(seconds * card.sampleRate)
             let blocks = frames / card.blockFrameCount
@@ -93,7 +94,8 @@ import Testing
             let device = try SimulatedCard(configuration)
             adapter.pointee.prepare(for: card.sampleRate)
             device.renderer.start(at: start)
-            for _ in 0..<blocks {
+            for block in 0..<blocks {
+                if block == endBlock { adapter.pointee.isEnding.store(true, ordering: .relaxed) }
                 let now = device.renderer.nextCallTime
                 adapter.pointee.process(device.renderer.beginCycle(at: now))
                 device.renderer.endCycle(at: now)
@@ -173,6 +175,31 @@ import Testing
         let seconds = rig.client.calls.last.map { $0.hostTime.seconds(since: rig.client.calls[0].hostTime) } ?? 0
         let frames = rig.client.calls.last.map { $0.sampleTime - rig.client.calls[0].sampleTime } ?? 0
         #expect(abs(Double(frames) / 48_000 - seconds) < 0.003)
+    }
+
+    @Test(arguments: [16, 64, 470], [48_000.0, 44_100])
+    func `a device's sound fades out in both directions, and the next device's fades in`(
+        block: Int, rate: Double
+    ) throws {
+        let rig = Rig(rate: 48_000)
+        defer { rig.end() }
+        let card = SimulatedCard.Configuration(sampleRate: rate, blockFrameCount: block)
+        let (end, fade) = (20_000 / block, Int(0.005 * 48_000))
+        let first = try rig.run(card, from: Self.origin, seconds: 0.5, endingAt: end)
+        let hasEnded = rig.adapter.pointee.hasEnded.load(ordering: .relaxed)
+        #expect(hasEnded)
+        let said = first.said[0]
+        let begin = end * block
+        #expect(said[begin - 1_000..<begin].max() ?? 0 > 0.45)
+        #expect(said[(begin + fade)...].allSatisfy { $0 == 0 })
+        let steps = zip(said[begin...], said[(begin - 1)...]).map { abs($0 - $1) }
+        #expect(steps.max() ?? 1 < 0.08, "the sine of 1 kHz rises by 0.071 at most")
+        #expect(rig.client.heard[0].suffix(1_000).allSatisfy { abs($0) < 1e-4 })
+        let count = rig.client.heard[0].count
+        try rig.run(card, from: first.end, seconds: 0.5)
+        let isSilent = rig.adapter.pointee.hasEnded.load(ordering: .relaxed)
+        #expect(!isSilent)
+        #expect(rig.client.heard[0][(count + 1_000)...].max() ?? 0 > 0.4)
     }
 
     @Test("a new device that calls early does not set the frame counter back")

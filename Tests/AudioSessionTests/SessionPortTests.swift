@@ -185,6 +185,7 @@ import Testing
         rig.run(1)
         #expect(rig.reasons == [.activated, .oldDeviceUnavailable])
         #expect(try change(rig).current.output?.isWorn == true)
+        #expect(try change(rig).previous.output?.id == "old")
     }
 
     // MARK: Cards with a device for each socket

@@ -65,6 +65,21 @@ import Testing
         #expect(!isPaused(rig) && rig.interruptions.isEmpty)
     }
 
+    @Test func `a microphone that returns before its headset's output waits for it`() {
+        var rig = Self.rig(.playAndRecord)
+        rig.snapshot.devices = []
+        rig.snapshot.reconfigured = ["headset"]
+        rig.run(0.5)
+        rig.snapshot.devices = [Self.microphone]
+        rig.run(0.5)
+        #expect(!rig.isOpen && rig.opened.count == 1)
+        rig.snapshot.devices.append(Self.headset)
+        rig.snapshot.reconfigured = []
+        rig.run(2)
+        #expect(rig.opened.dropFirst() == [RouteChoice(input: "headset-mic", output: "headset")])
+        #expect(rig.reasons == [.activated, .routeConfigurationChange])
+    }
+
     @Test(arguments: [AudioSession.Category.playAndRecord, .playback])
     func `a headset that is removed during the change is lost at once`(category: AudioSession.Category) {
         var rig = Self.rig(category)

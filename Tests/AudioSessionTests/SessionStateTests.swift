@@ -288,6 +288,22 @@ import Testing
         #expect(rig.opened.last == Self.route("headset") && rig.reasons.last == .override)
     }
 
+    @Test func `a chosen device that is busy leaves the sound on the device that was chosen before`() {
+        var rig = SessionRig([Self.defaultSpeakers, Self.headset, SessionRig.device("interface")])
+        var configuration = AudioSession.Configuration()
+        (configuration.preferredInput, configuration.preferredOutput) = ("interface", "interface")
+        rig.state.configure(configuration)
+        rig.run(1)
+        (configuration.preferredInput, configuration.preferredOutput) = ("headset", "headset")
+        rig.taken = "headset"
+        rig.state.configure(configuration)
+        rig.run(30)
+        #expect(rig.opened == [Self.route("speakers"), Self.route("interface")] && rig.isOpen)
+        rig.taken = nil
+        rig.run(5)
+        #expect(rig.opened.last == Self.route("headset") && rig.reasons.last == .override)
+    }
+
     @Test("a returning device is used only in its previous direction, and a settings change keeps the route")
     func comebackOfOneSide() {
         var configuration = AudioSession.Configuration()

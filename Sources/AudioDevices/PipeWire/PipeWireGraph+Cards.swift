@@ -90,9 +90,9 @@ extension PipeWireGraph {
     }
 
     /// The names of the Bluetooth nodes that are absent while their card is present with a profile: a headset that changes
-    /// between music and calls removes its nodes for up to two seconds.
+    /// between music and calls removes its nodes for up to two seconds. A new node is absent until its channels are known.
     var reconfiguredNodes: Set<String> {
-        let present = Set(nodes.values.compactMap { $0[PW_KEY_NODE_NAME] })
+        let present = Set(hardware().map(\.id))
         var names: Set<String> = []
         for (id, known) in bluetoothNodes where isBluetooth(devices[id]) {
             if cards[id]?.profiles.contains(where: { $0.name == "off" }) ?? false { continue }

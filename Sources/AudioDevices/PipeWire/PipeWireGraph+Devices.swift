@@ -34,7 +34,8 @@ extension PipeWireGraph {
             sampleRate: sink.sampleRate, sampleRates: sink.sampleRates, blockFrameCounts: sink.blockFrameCounts)
     }
 
-    private func hardware() -> [AudioDeviceDescription] {
+    /// Returns the devices with known channels in the order of their numbers.
+    func hardware() -> [AudioDeviceDescription] {
         nodes.filter { Self.isDevice($0.value) }.sorted { $0.key < $1.key }.compactMap { id, own in
             // Properties that a node lacks are taken from the device to which the node belongs.
             let device = Self.card(of: own).flatMap { devices[$0] } ?? [:]
