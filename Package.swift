@@ -33,7 +33,7 @@ let programLinker: [LinkerSetting] =
 let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 // Tests are not optimised, since optimising takes longer than running them, except `computingTests`.
 let testSettings: [SwiftSetting] = settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
-let computingTests: Set = ["AudioDevices", "AudioStreams", "Playout", "VoiceProcessing"]
+let computingTests: Set = ["AudioDevices", "AudioStreams", "ClockSync", "Playout", "VoiceProcessing"]
 
 /// A layer: a library product, a folder of Sources/ and its tests in Tests/.
 struct Layer {
@@ -76,6 +76,7 @@ let allLayers = [
         uses: ["AudioBase", "AudioDSP", "AudioCodecs", "AudioContainers", "AudioFiles", "AudioStreams", "AudioEngine"],
         testUses: ["EngineMeasures"]),
     Layer(name: "Playout", uses: ["AudioBase", "AudioDSP", "CRealtime"], testUses: ["AudioCodecs"]),
+    Layer(name: "ClockSync", uses: ["AudioBase"], testUses: ["Simulation"]),
     Layer(
         name: "MediaTransport", uses: ["AudioBase", "COpenSSL", "CSRTP", "CRealtime"], testUses: ["OpenSSLClock"],
         isStrict: true),
@@ -198,8 +199,9 @@ func shimInCXX(
 
 let package = Package(
     name: "Earshot",
-    // TOMLReader belongs to the program; Fuzz/ links to its sources. Products with an underscore are only for Benchmarks/.
-    products: layers.filter { $0.name != "TOMLReader" }.map {
+    // TOMLReader belongs to the program; Fuzz/ links to its sources. ClockSync is for Call alone. Products with an underscore are
+    // only for Benchmarks/.
+    products: layers.filter { !["TOMLReader", "ClockSync"].contains($0.name) }.map {
         .library(name: ($0.name == "Simulation" ? "_" : "") + module($0.name), targets: [module($0.name)])
     } + [.library(name: "_TestSupport", targets: ["TestSupport"])],
     targets: [

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A direction of the packets between us and the peer.
+enum Direction: CaseIterable {
+    case outgoing, incoming
+
+    /// The opposite direction.
+    var other: Direction { self == .outgoing ? .incoming : .outgoing }
+    /// The sign of a path's delay in an offset: an outgoing packet shows the peer's clock too far ahead by its delay, an incoming
+    /// one too far behind.
+    var sign: Double { self == .outgoing ? 1 : -1 }
+}
+
+/// A value for each direction.
+struct BothDirections<Value> {
+    var outgoing: Value
+    var incoming: Value
+
+    init(outgoing: Value, incoming: Value) {
+        self.outgoing = outgoing
+        self.incoming = incoming
+    }
+
+    init(repeating value: Value) { self.init(outgoing: value, incoming: value) }
+
+    subscript(direction: Direction) -> Value {
+        get { direction == .outgoing ? outgoing : incoming }
+        _modify {
+            if direction == .outgoing { yield &outgoing } else { yield &incoming }
+        }
+    }
+}
+
+extension BothDirections: Sendable where Value: Sendable {}
+extension BothDirections: BitwiseCopyable where Value: BitwiseCopyable {}
+
+/// The peer's clock less ours in seconds, as a packet shows it, at a time on our clock in seconds.
+struct OffsetSample: BitwiseCopyable, Sendable {
+    var time: Double
+    var offset: Double
+}
+
+/// The offsets that the packets of a window show: of the fastest, and the mean of the fastest half.
+struct OffsetWindow: BitwiseCopyable, Sendable {
+    var fastest: OffsetSample
+    var prompt: OffsetSample
+
+    /// The earlier of both times.
+    var start: Double { min(fastest.time, prompt.time) }
+    /// The later of both times.
+    var end: Double { max(fastest.time, prompt.time) }
+
+    /// Returns the window with its offsets increased by `seconds`.
+    func shifted(by seconds: Double) -> OffsetWindow {
+        var window = self
+        window.fastest.offset += seconds
+        window.prompt.offset += seconds
+        return window
+    }
+}
+
+extension Array<Double> {
+    /// The median of a copy; 0 if empty.
+    var median: Double {
+        guard !isEmpty else { return 0 }
+        return sorted()[count / 2]
+    }
+}
