@@ -148,7 +148,7 @@ extension RecordedRun {
                 $0.restart = 15
             }
         },
-        RecordedRun(name: "Opus, recorded", statistics: 0x2784_e950_a382_e18d, output: nil) {
+        RecordedRun(name: "Opus, recorded", statistics: 0xc771_d35d_8912_69de, output: nil) {
             rig(opus(.opus, frames: 960).forRecording(depth: 0.05), block: 128, seconds: 10) {
                 $0.delay = network(9, jitter: 0.060, loss: 0.04)
             }
@@ -159,7 +159,7 @@ extension RecordedRun {
                 $0.restart = 6
             }
         },
-        RecordedRun(name: "PCM with Opus in its place, recorded", statistics: 0x3820_9a83_6d74_22b7, output: nil) {
+        RecordedRun(name: "PCM with Opus in its place, recorded", statistics: 0xd018_4445_0f36_ea31, output: nil) {
             var configuration = PlayoutConfiguration(
                 coding: .pcm, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: 480,
                 fallback: .opus)

@@ -39,8 +39,6 @@ final class RateEncoder {
     /// The minimum frames of a new encoder's first packet, its maximum frames, and the frames of its overlap with the last one: a
     /// decoder fades in its first 120 frames.
     private static let (shortestBeginning, longestBeginning, overlap) = (480, 960, 120)
-    /// The maximum frames of a packet that needs more bits while it is independent.
-    private static let shortPacket = 240
     /// The frames that a new encoder gets before its first packet. Without them its look-ahead would be silence that ends
     /// abruptly.
     private static let primingFrames = 480
@@ -192,11 +190,11 @@ final class RateEncoder {
             let frames = nextFrames
             guard stream.historyEnd - cursor >= frames else { return }
             let isIndependent = independentFrames > 0
-            if isIndependent { setIndependent(true, encoder) }
+            if isIndependent { encoder.setIndependent(true) }
             let count = try encoder.encode(
                 stream.history, offset: stream.historyOffset(of: cursor), frameCount: frames,
                 into: UnsafeMutableRawBufferPointer(start: bytes, count: Self.capacity))
-            if isIndependent { setIndependent(false, encoder) }
+            if isIndependent { encoder.setIndependent(false) }
             if isPriming {
                 isPriming = false
                 cursor += frames
@@ -207,12 +205,6 @@ final class RateEncoder {
             give(count, at: cursor - encoder.lookahead + firstLookahead, .opus, emit)
             cursor += frames
         }
-    }
-
-    /// Short packets without earlier ones need more bits, else the noise above a loud tone is heard as a click.
-    private func setIndependent(_ isIndependent: Bool, _ encoder: OpusEncoder) {
-        encoder.setIndependent(isIndependent)
-        if packetFrames <= Self.shortPacket { encoder.setBitRate(isIndependent ? 2 * bitRate : bitRate) }
     }
 
     private func encodePCM(_ stream: StreamEncoder, _ emit: (UnsafeRawBufferPointer, Int, Codec, Bool) -> Void) {

@@ -8,11 +8,18 @@ final class StackDevice: AudioDevice, @unchecked Sendable {  // used by one thre
     let name = "simulated"
     let monitor = CallbackMonitor()
     private let card: SimulatedCard
-    private let begin: HostTime
+    private let begin: () -> HostTime
     private var callback: RenderCallback?
     private(set) var nextCallTime = HostTime.never
 
-    init(_ configuration: SimulatedCard.Configuration, startingAt begin: HostTime) throws {
+    convenience init(_ configuration: SimulatedCard.Configuration, startingAt begin: HostTime) throws {
+        try self.init(configuration) { begin }
+    }
+
+    /// - Parameter begin: returns the time at which the card's first block begins, when the device is started.
+    init(
+        _ configuration: SimulatedCard.Configuration, startingAt begin: @escaping () -> HostTime
+    ) throws(AudioDeviceError) {
         card = try SimulatedCard(configuration, monitor: monitor)
         self.begin = begin
     }
@@ -28,7 +35,7 @@ final class StackDevice: AudioDevice, @unchecked Sendable {  // used by one thre
 
     func start(_ callback: RenderCallback) throws(AudioDeviceError) {
         self.callback = callback
-        card.renderer.start(at: begin)
+        card.renderer.start(at: begin())
         nextCallTime = card.renderer.nextCallTime
     }
 

@@ -27,6 +27,7 @@ struct CallChange {
         case effectParameter = "parameter of an effect"
         case accompaniment = "accompaniment"
         case codec = "codec and packet length"
+        case device = "device"
         case recording = "start or stop recording"
         case consent = "allow or decline recordings"
         case join = "a third person joins"
@@ -36,9 +37,11 @@ struct CallChange {
         var clickLimit: Double { self == .leave ? -50 : HeardSound.clickLimit }
 
         /// The kinds that are drawn: all but those that `EARSHOT_CHANGES_WITHOUT` names, separated by semicolons. Without it, all
-        /// but changes of the codec, which click beyond the limit among other changes (docs/decisions/codec-changes.md).
+        /// but changes of the codec and of the device, which click beyond the limit among other changes.
         static let drawn: [Kind] = {
-            let names = ProcessInfo.processInfo.environment["EARSHOT_CHANGES_WITHOUT"] ?? codec.rawValue
+            let names =
+                ProcessInfo.processInfo.environment["EARSHOT_CHANGES_WITHOUT"]
+                ?? "\(codec.rawValue);\(device.rawValue)"
             let left = Set(names.split(separator: ";").map(String.init))
             return allCases.filter { !left.contains($0.rawValue) }
         }()
@@ -49,6 +52,8 @@ struct CallChange {
             case .volume, .hearing, .outputVolume, .mute, .latencyProfile, .voiceProcessing: 0
             case .monitor, .pushToTalk, .effects, .effectParameter, .accompaniment: 0
             case .codec: 960 + 312  // the longest packet, and Opus's look-ahead; a single change may allow less
+            // At most 205 ms without a device, the longest block twice, and the rest; the own lost frames count twice.
+            case .device: 2 * (9_840 + 512) + ChangedCall.moveFrameCount + 512 + 960
             case .rename, .message, .recording, .consent: 0
             case .join, .leave: 0  // of the voices that were in the call, and stay
             }
@@ -94,6 +99,10 @@ extension ChangedCall {
             return draw(from: Self.decibels).map { .setEffectParameter("gain", of: "gain", to: $0) }
         case .accompaniment: return accompaniment(of: peer)
         case .codec: return draw(from: Self.formats).map { .setCodec($0.codec, frameMilliseconds: $0.milliseconds) }
+        case .device:
+            // The system's default card is used if no card is named.
+            let name = draw(from: ChangedCards.names + [""]).flatMap { $0.isEmpty ? nil : $0 }
+            return .setDevice(input: name, output: name)
         case .rename:
             return (try? PeerName("\(CoreRig.name(UInt64(peer.person) + 1)) \(changes.count)")).map { .rename($0) }
         case .message: return .say("la")

@@ -16,6 +16,7 @@ struct ChangeReport {
         mutating func note(gap frameCount: Int) { worstGap = max(worstGap, frameCount) }
     }
 
+    private let limits: Limits
     private(set) var rows = [CallChange.Kind: Row]()
     /// The clicks and gaps that are too large, and all other failures.
     private(set) var faults: [String] = []
@@ -25,13 +26,27 @@ struct ChangeReport {
     /// The measured levels of tones that had a steady expected level.
     private(set) var levelCount = 0
 
+    /// The limits of all kinds, besides those of each kind.
+    struct Limits {
+        /// The limit of a click in dBFS.
+        var click = HeardSound.clickLimit
+        /// The frames that may be missing without an allowance.
+        var unexplainedGap = 0
+    }
+
+    init(limits: Limits = Limits()) { self.limits = limits }
+
     /// Adds a call that has ended.
     mutating func add(_ call: ChangedCall) {
         callCount += 1
         let oldCount = faults.count
         for change in call.changes { rows[change.kind, default: Row()].count += 1 }
         for gap in call.gaps { note(gap.frameCount, gap.text, at: gap.time, in: call) }
-        for frameCount in call.codecGaps { rows[.codec, default: Row()].note(gap: frameCount) }
+        for (kind, frameCount) in call.explainedGaps {
+            rows[kind, default: Row()].note(gap: frameCount)
+            guard frameCount > kind.allowedGapFrames else { continue }
+            faults.append("seed \(call.seed): \(kind.rawValue) costs \(frameCount) frames")
+        }
         for peer in call.departed + call.present { judge(peer, in: call) }
         faults += call.problems.map { "seed \(call.seed), \($0)" }
         guard faults.count > oldCount else { return }
@@ -39,8 +54,9 @@ struct ChangeReport {
     }
 
     private mutating func judge(_ peer: ChangedPeer, in call: ChangedCall) {
-        let sound = HeardSound(peer.heard)
-        seconds += Double(peer.heard.count) / ChangedCall.rate
+        let heard = peer.heard
+        let sound = HeardSound(heard)
+        seconds += Double(heard.count) / ChangedCall.rate
         func time(_ frame: Int) -> HostTime { peer.start.advanced(bySeconds: Double(frame) / ChangedCall.rate) }
         for (index, level) in sound.clickLevels.enumerated() {
             let time = time((index + 1) * HeardSound.clickFrameCount)
@@ -91,9 +107,14 @@ struct ChangeReport {
     }
 
     private mutating func note(click level: Double, heardBy person: Int, at time: HostTime, in call: ChangedCall) {
-        let change = Self.departure(before: time, in: call) ?? Self.lastChange(before: time, in: call)
-        if let kind = change?.kind { rows[kind, default: Row()].note(click: level) }
-        guard level > change?.kind.clickLimit ?? HeardSound.clickLimit else { return }
+        let departure = Self.departure(before: time, in: call)
+        let change = departure ?? Self.lastChange(before: time, in: call)
+        let kind = departure?.kind ?? (call.isMoving(at: time) ? .device : change?.kind)
+        if let kind { rows[kind, default: Row()].note(click: level) }
+        // The end of a voice that leaves is concealed; later the limit is that of all changes.
+        let isLater = kind == .leave && departure == nil
+        guard level > max(limits.click, isLater ? HeardSound.clickLimit : kind?.clickLimit ?? HeardSound.clickLimit)
+        else { return }
         faults.append(
             "seed \(call.seed), \(Self.text(time)): person \(person) hears a click of "
                 + String(format: "%.1f dBFS ", level) + Self.text(change))
@@ -103,7 +124,7 @@ struct ChangeReport {
     private mutating func note(_ gap: Int, _ text: String, at time: HostTime, in call: ChangedCall) {
         let change = Self.lastChange(before: time, in: call)
         if let kind = change?.kind { rows[kind, default: Row()].note(gap: gap) }
-        guard gap > 0 else { return }
+        guard gap > limits.unexplainedGap else { return }
         faults.append("seed \(call.seed), \(Self.text(time)): \(text) \(Self.text(change))")
     }
 
@@ -126,10 +147,10 @@ struct ChangeReport {
         return "after person \(change.person)'s \(change.text) at \(text(change.time))"
     }
 
-    /// The rows of a table in Markdown.
-    var table: [String] {
+    /// Returns the rows of a table in Markdown.
+    func table(of kinds: [CallChange.Kind]) -> [String] {
         ["| Change | made | worst click, dBFS | worst gap, frames | allowed |", "| --- | --- | --- | --- | --- |"]
-            + CallChange.Kind.drawn.map { kind in
+            + kinds.map { kind in
                 let row = rows[kind] ?? Row()
                 return
                     "| \(kind.rawValue) | \(row.count) | \(String(format: "%.1f", row.worstClick)) | \(row.worstGap) | "

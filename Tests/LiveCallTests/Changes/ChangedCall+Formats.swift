@@ -7,8 +7,10 @@ import EarshotMediaTransport
 @testable import EarshotLiveCall
 @testable import EarshotRooms
 
-/// Frames that a listener may miss because of a changed codec.
+/// Frames that a listener may miss because of a changed codec or device.
 struct GapAllowance {
+    /// The change that allows them.
+    let kind: CallChange.Kind
     let listener: Int
     let speaker: Int
     let end: HostTime
@@ -96,11 +98,12 @@ extension ChangedCall {
         guard packet + new.codecShift > old.framesPerPacket + old.codecShift else { return }
         allowances.append(
             GapAllowance(
-                listener: listener.person, speaker: speaker.person, end: now.advanced(bySeconds: Self.gapTime),
+                kind: .codec, listener: listener.person, speaker: speaker.person,
+                end: now.advanced(bySeconds: Self.gapTime),
                 frameCount: packet + max(0, new.codecShift - old.codecShift)))
     }
 
-    /// Returns how many of these missing frames are explained by a changed codec. An allowance is used once.
+    /// Returns how many of these missing frames are explained by a changed codec or device. An allowance is used once.
     func explainedFrames(of frameCount: Int, _ speaker: Int, heardBy listener: Int) -> Int {
         var rest = frameCount
         for index in allowances.indices where rest > 0 {
@@ -109,7 +112,7 @@ extension ChangedCall {
             let used = min(rest, allowance.frameCount)
             guard used > 0 else { continue }
             allowances[index].frameCount -= used
-            codecGaps.append(used)
+            explainedGaps.append((allowance.kind, used))
             rest -= used
         }
         return max(0, frameCount) - max(0, rest)

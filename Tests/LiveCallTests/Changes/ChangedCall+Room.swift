@@ -14,6 +14,7 @@ extension ChangedCall {
     func host() throws {
         let peer = try makePeer(0)
         peers[0] = peer
+        after(0) { [unowned self] in inspectDevices(of: peer) }
         var generator = SeededRandom(seed: seed)
         let roster = Roster(
             room: RoomID(using: &generator), name: CoreRig.name(1), epoch: .first, revision: 1, host: peer.id,
@@ -30,6 +31,7 @@ extension ChangedCall {
         let peer = try makePeer(person)
         change { $0.members.append(member(peer)) }
         peers[person] = peer
+        after(0) { [unowned self] in inspectDevices(of: peer) }
         gains.join(person)
         peer.handle(.volumes(volumes[person]))
         try peer.perform(.setEffects(["gain"]))

@@ -34,6 +34,7 @@ final class ChangedCall {
 
     let seed: UInt64
     let songs: SongFiles
+    let kinds: [CallChange.Kind]
     var random: SeededRandom
     private(set) var now = ChangedCall.beginning
     /// The people in the call; nil for one who is away.
@@ -44,9 +45,10 @@ final class ChangedCall {
     var gains = ExpectedGains()
     /// The gaps without a reason.
     private(set) var gaps: [(time: HostTime, text: String, frameCount: Int)] = []
-    /// The frames that were missing because of a changed codec, by listener, speaker and change.
-    var codecGaps: [Int] = []
-    /// The frames that a listener may miss because of a changed codec.
+    /// The frames that were missing because of a changed codec or device, by listener, speaker and change.
+    var explainedGaps: [(kind: CallChange.Kind, frameCount: Int)] = []
+    var moves: [Move] = []
+    /// The frames that a listener may miss because of a changed codec or device.
     var allowances: [GapAllowance] = []
     /// The pairs of people who negotiate: the sums of their numbers.
     var negotiations: Set<Int> = []
@@ -68,13 +70,15 @@ final class ChangedCall {
     /// The amplitude of a song.
     static let songAmplitude = 0.01
 
-    /// Returns whole periods of a person's tone.
-    static func tone(_ person: Int) -> [Float] {
-        (0..<960).map { sine($0, frequency: Double(frequencies[person]), rate: rate, amplitude: amplitude) }
+    /// Returns whole periods of a tone: 20 ms, at a rate that is a multiple of 50 Hz.
+    static func tone(frequency: Int, rate: Double = ChangedCall.rate) -> [Float] {
+        (0..<Int(rate) / 50).map { sine($0, frequency: Double(frequency), rate: rate, amplitude: amplitude) }
     }
 
-    init(seed: UInt64, songs: SongFiles) {
+    /// - Parameter kinds: the kinds of changes to draw.
+    init(seed: UInt64, songs: SongFiles, kinds: [CallChange.Kind] = CallChange.Kind.drawn) {
         self.seed = seed
+        self.kinds = kinds
         self.songs = songs
         random = SeededRandom(seed: seed)
         linkDelays = (0..<9).map { SeededRandom(seed: seed &* 16 &+ $0) }
@@ -124,14 +128,16 @@ final class ChangedCall {
         }
     }
 
-    private var nextTime: HostTime? {
-        (present.map(\.device.nextCallTime) + [agenda.next].compactMap { $0 }).min()
+    var nextTime: HostTime? {
+        (present.map(\.nextCallTime) + [agenda.next].compactMap { $0 }).min()
     }
 
-    private func step(to time: HostTime) {
-        now = max(now, time)
+    func advance(to time: HostTime) { now = max(now, time) }
+
+    func step(to time: HostTime) {
+        advance(to: time)
         if let work = agenda.removeFirst(dueBy: now) { return work() }
-        for peer in present where peer.device.nextCallTime <= now {
+        for peer in present where peer.nextCallTime <= now {
             peer.runCycle()
             peer.client.sendMedia(at: now) { send($0, from: peer, to: $1) }
         }
@@ -180,7 +186,7 @@ final class ChangedCall {
     /// Makes a random change.
     private func change() {
         while true {
-            guard var kind = draw(from: CallChange.Kind.drawn) else { return }
+            guard var kind = draw(from: kinds) else { return }
             if kind == .join || kind == .leave { kind = peers[Self.comingPerson] == nil ? .join : .leave }
             if kind == .join {
                 guard roster?.members.count == 2 else { continue }
@@ -208,6 +214,7 @@ final class ChangedCall {
         if let count = peer.session.voice?.lateFrameCount, count > 0 {
             note("voice processing is \(count) frames late")
         }
+        for fault in peer.deviceFaults { note(fault) }
         for action in peer.unknownActions { note("person \(peer.person): not executed: \(action)") }
         let state = EventFace.State(peer.core.snapshot)
         for (index, face) in peer.faces.enumerated() {

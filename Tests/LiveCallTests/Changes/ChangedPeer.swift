@@ -7,35 +7,38 @@ import EarshotMediaTransport
 import EarshotNearby
 import EarshotVoiceProcessing
 
+@testable import EarshotAudioSession
 @testable import EarshotCall
 @testable import EarshotLiveCall
 @testable import EarshotRooms
 @testable import EarshotSimulation
 
-/// The program of one person in a ``ChangedCall``: the model of the call, its media, and a simulated card. It executes the
-/// model's actions as ``LiveCall`` does, on the caller's thread. The microphone hears a tone.
+/// The program of one person in a ``ChangedCall``: the model of the call, its media, and a session on simulated cards. It executes
+/// the model's actions as ``LiveCall`` does, on the caller's thread.
 final class ChangedPeer {
     let person: Int
     let id: MemberID
     private(set) var core: LiveCallCore
     let session: CallSession
     let client: any MediaClient
-    let device: StackDevice
+    let cards: ChangedCards
     let start: HostTime
-    /// The loudspeaker's sound since ``start``.
-    private(set) var heard: [Float] = []
     private(set) var faces: [EventFace] = []
     /// The actions that this rig does not know.
     private(set) var unknownActions: [String] = []
 
-    private unowned let call: ChangedCall
+    unowned let call: ChangedCall
     private let voice: CallVoice
-    private let microphone = AudioRing(channelCount: 1, capacity: 8_192)
-    private let loudspeaker = AudioRing(channelCount: 1, capacity: 8_192)
-    private let block: AudioBuffer
-    private let tone: [Float]
-    private var capturedFrames: Int
+    let device: CallDeviceSession
+    var isInspecting = false
+    var isWoken = false
+    /// The number of the session's events that the model has.
+    var reportedEvents = 0
+    /// The name of the last wanted card; nil for the default.
+    var wantedCard: String? = ChangedCards.names[0]
+    var refusalCount = 0
     private var recording: CallRecording?
+    private(set) var recorded = RecordedTimes()
     private var effects: PreparedEffects?
     private var player: AccompanimentPlayer?
     private let playerReports = PlayerReports()
@@ -49,21 +52,17 @@ final class ChangedPeer {
 
     init(_ person: Int, _ id: MemberID, in call: ChangedCall) throws {
         (self.person, self.id, self.call, start) = (person, id, call, call.now)
-        let frameCount = [64, 128, 256][call.draw(3)]
-        block = AudioBuffer(channelCount: 1, frameCapacity: frameCount)
-        tone = ChangedCall.tone(person)
-        capturedFrames = call.draw(tone.count)  // the voice begins somewhere in the tone
-        device = try StackDevice(
-            SimulatedCard.Configuration(
-                sampleRate: ChangedCall.rate, blockFrameCount: frameCount,
-                driftPPM: 100 * (call.random.unit() - 0.5), source: microphone, sink: loudspeaker),
-            startingAt: call.now.advanced(bySeconds: 0.005 * call.random.unit()))
+        cards = ChangedCards(person, in: call)
+        var settings = AudioSession.Configuration()
+        (settings.preferredSampleRate, settings.outputChannelCount) = (ChangedCall.rate, 1)
+        device = try CallDeviceSession(AudioSession(cards, settings, players: .shared, clock: cards.clock))
+        let frameCount = device.device.blockFrameCount
         var options = VoiceProcessingOptions()
         (options.echo, options.noise) = (nil, nil)  // a tone would be taken for noise, or for the echo of others
         voice = CallVoice(
             canProcess: true, options: options, sampleRate: ChangedCall.rate, blockFrameCount: frameCount)
         session = CallSession(
-            CallPreferences(deviceRate: ChangedCall.rate, deviceBlock: frameCount), device: device,
+            CallPreferences(deviceRate: ChangedCall.rate, deviceBlock: frameCount), device: device.device,
             cname: "person \(person)", voice: voice)
         guard let client = session.client else { throw ChangedCall.NoClient() }
         self.client = client
@@ -87,6 +86,14 @@ final class ChangedPeer {
             } catch {
                 core = previous
                 throw .codecUnavailable(codec ?? .opus)
+            }
+        }
+        if case .setDevice(let input, let output) = command {
+            do throws(AudioDeviceError) {
+                try useDevice(input: input, output: output)
+            } catch {
+                core = previous
+                throw .deviceUnavailable(error)
             }
         }
         execute(actions)
@@ -123,13 +130,14 @@ final class ChangedPeer {
         case .start:
             do { try session.start() } catch { unknownActions.append("the device does not start: \(error)") }
             voice.stop()  // the thread of voice processing: ``runCycle()`` does its work
-            handle(.soundStarted(.test))
+            handle(.soundStarted(device.description))
         case .stop:
             player = nil
             session.stop()
             if recording != nil { endRecording() }
         case .startRecording(let folder):
             recording = try? session.startRecording()
+            recorded = RecordedTimes()
             handle(.recordingStarted(folder: folder ?? ""))
         case .stopRecording: endRecording()
         default: executeSetting(action)
@@ -204,9 +212,10 @@ final class ChangedPeer {
         session.followDevice()
         observation.failure = session.failure
         observation.microphone = session.levels.microphone
-        observation.device = .test
+        observation.device = device.description
+        observation.interruption = device.interruption
         observation.voiceLatency = session.voiceLatency
-        observation.hardwareBlockFrameCount = device.blockFrameCount
+        observation.hardwareBlockFrameCount = device.hardwareBlockFrameCount
         observation.voice = .init(
             processing: voice.processing, channelCount: 1, maximumBlockFrameCount: voice.blockFrameCount,
             latency: voice.processingLatency)
@@ -216,21 +225,18 @@ final class ChangedPeer {
 
     // MARK: The card
 
+    /// The loudspeakers' sound since ``start``.
+    var heard: [Float] { cards.heard.samples }
+
+    /// The time of the card's next cycle.
+    var nextCallTime: HostTime { cards.nextCallTime }
+
     /// Runs the card's next cycle, the thread of voice processing, and the reader of a recording.
     func runCycle() {
-        let frameCount = block.frameCapacity
-        for i in 0..<frameCount { block.channels[0][i] = tone[(capturedFrames + i) % tone.count] }
-        capturedFrames += frameCount
-        microphone.writer.write(block.channels, frameCount: frameCount)
-        device.runCycle(at: call.now)
+        cards.runCycle(at: call.now)
         voice.runPending()
-        while true {
-            let count = loudspeaker.reader.read(block.channels, frameCount: frameCount).frameCount
-            guard count > 0 else { break }
-            heard.append(contentsOf: UnsafeBufferPointer(start: block.channels[0], count: count))
-        }
-        while recording?.read({ _, _, _ in }) != nil {}
-        while recording?.readLocalVoice(.dry) != nil {}
+        while let cycle = recording?.read({ _, _, _ in }) { recorded.addVoices(cycle) }
+        while let cycle = recording?.readLocalVoice(.dry)?.cycle { recorded.addLocalVoice(cycle) }
     }
 
     /// The number of frames of a participant's voice that were missing so far, as the media count them.

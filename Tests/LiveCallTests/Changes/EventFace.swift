@@ -54,6 +54,7 @@ struct EventFace {
         /// Without its clock, which runs without events.
         var accompaniment: AccompanimentStatus?
         var recordingFolder: String?
+        var deviceName: String?
         var isOver: Bool
 
         init(_ snapshot: LiveCallSnapshot) {
@@ -73,6 +74,7 @@ struct EventFace {
             effects = snapshot.effects
             accompaniment = snapshot.accompaniment?.withoutClock
             recordingFolder = snapshot.recording?.folder
+            deviceName = snapshot.device?.name
             isOver = snapshot.ending != nil
         }
 
@@ -118,6 +120,7 @@ struct EventFace {
         case .monitor(let choice): state.isMonitored = choice.isOn
         case .effects(let effects): state.effects = effects
         case .accompaniment(let status): state.accompaniment = status?.withoutClock
+        case .soundStarted(let device, _), .device(_, let device): state.deviceName = device.name
         case .recordingStarted(let folder): state.recordingFolder = folder
         case .recordingEnded: state.recordingFolder = nil
         case .ended: state.isOver = true

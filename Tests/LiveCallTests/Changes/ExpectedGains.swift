@@ -36,6 +36,8 @@ struct ExpectedGains {
     /// The number of changes by which a person's voice, or its song, jumps in time now.
     var shifts = [0, 0, 0]
     var songShifts = [0, 0, 0]
+    /// The number of changes of a person's device, in which it hears and says nothing, or shifted sound.
+    var moves = [0, 0, 0]
     private var formatChanges = [[Int]](repeating: [0, 0, 0], count: 3)
     private var wasMuted = [false, false, false]
     private var isPresent = [true, false, false]
@@ -52,6 +54,7 @@ struct ExpectedGains {
         decibels[person] = 0
         songs[person] = nil
         isProcessed[person] = false
+        moves[person] = 0
     }
 
     mutating func leave(_ person: Int) { isPresent[person] = false }
@@ -86,6 +89,7 @@ struct ExpectedGains {
     private func gain(_ listener: Int, _ tone: Int) -> Float? {
         let speaker = tone % 3
         guard isPresent[listener], isPresent[speaker] else { return 0 }
+        if moves[listener] > 0 || moves[speaker] > 0 { return nil }
         return tone < 3 ? voiceGain(listener, speaker) : songGain(listener, speaker)
     }
 

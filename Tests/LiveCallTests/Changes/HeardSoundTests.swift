@@ -11,7 +11,7 @@ import Testing
 
     /// Returns the sum of two persons' tones, each times a gain.
     private func sound(_ gains: (_ person: Int, _ frame: Int) -> Double) -> [Float] {
-        let tones = (0..<2).map { ChangedCall.tone($0) }
+        let tones = (0..<2).map { ChangedCall.tone(frequency: ChangedCall.frequencies[$0]) }
         return (0..<Self.frameCount).map { frame in
             tones.indices.reduce(Float(0)) { sum, person in
                 sum + Float(gains(person, frame)) * tones[person][(frame + 100) % tones[person].count]
