@@ -15,7 +15,7 @@ final class AccompanimentRig {
     let blockLength: Int
     /// Frames.
     let (inputLatency, outputLatency): (Int, Int)
-    /// The share of the loudspeaker's sound in the microphone.
+    /// The share of the loudspeaker's sound in the microphone. It needs latencies of a block or more.
     var echo: Float = 0
     /// Further frames that the voice path takes.
     var voiceDelay = 0
@@ -38,8 +38,8 @@ final class AccompanimentRig {
         self.blockLength = blockLength
         (self.inputLatency, self.outputLatency) = (inputLatency, outputLatency)
         (input, output) = (
-            AudioBuffer(channelCount: 1, frameCapacity: max(4_096, blockLength)),
-            AudioBuffer(channelCount: 1, frameCapacity: max(4_096, blockLength))
+            AudioBuffer(channelCount: 1, frameCapacity: max(8_192, blockLength)),
+            AudioBuffer(channelCount: 1, frameCapacity: max(8_192, blockLength))
         )
         processor.songInserts.playback.set(song.playbackInsert)
         processor.songInserts.capture.set(song.captureInsert)
@@ -77,7 +77,7 @@ final class AccompanimentRig {
     private func turn() {
         for i in 0..<blockLength {
             let heard = sampleTime + i - inputLatency - outputLatency - voiceDelay
-            input.channels[0][i] = says(sampleTime + i) + (heard >= 0 ? echo * played[heard] : 0)
+            input.channels[0][i] = says(sampleTime + i) + (heard >= 0 && echo != 0 ? echo * played[heard] : 0)
             output.channels[0][i] = 0
         }
         captured += UnsafeBufferPointer(start: input.channels[0], count: blockLength)

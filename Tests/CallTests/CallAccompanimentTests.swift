@@ -61,6 +61,14 @@ import Testing
         #expect(Self.difference(rig.sent.suffix(9_600), ArraySlice(voice.map { 2 * $0 })) < 1e-6)
     }
 
+    @Test func `a song is sent a block later if the device's latency is shorter than that`() {
+        let rig = AccompanimentRig(blockLength: 256, inputLatency: 40, outputLatency: 60)
+        rig.sings = Self.noise
+        (rig.song.isForAll, rig.song.isPlaying) = (true, true)
+        rig.run(24_000)
+        #expect(Self.difference(rig.sent.suffix(9_600), rig.played.dropLast(256).suffix(9_600)) < 1e-6)
+    }
+
     @Test func `a voice path that takes longer delays the sent song as much, by a crossfade`() {
         let rig = AccompanimentRig()
         rig.sings = Self.tone
@@ -140,13 +148,27 @@ import Testing
         rig.run(96_000)
         #expect(rig.song.underrunCount == 1 && !rig.song.clock.isMoving)
         #expect(rig.played.suffix(24_000).allSatisfy { $0 == 0 }, "nothing is repeated")
-        // A few frames are not enough to begin.
-        rig.write(200)
+        // Frames for a block and a fade are not enough to begin: they would run out at once.
+        rig.write(blockLength + 400)
         rig.run(4_800)
         #expect(rig.song.underrunCount == 1 && rig.played.suffix(4_800).allSatisfy { $0 == 0 })
         rig.isFed = true
         rig.run(24_000)
         #expect(rig.song.underrunCount == 1 && rig.song.clock.isMoving)
+        #expect(AccompanimentRig.click(rig.played) < -60, "\(AccompanimentRig.click(rig.played)) dBFS")
+    }
+
+    @Test func `frames that run out while a pause fades out are no underrun`() {
+        let rig = AccompanimentRig()
+        rig.sings = Self.tone
+        rig.isFed = false
+        rig.write(4_800)
+        rig.song.isPlaying = true
+        rig.run(4_352)
+        // Seven blocks remain: after three of the four of the fade they are fewer than a block and a fade.
+        rig.song.isPlaying = false
+        rig.run(4_800)
+        #expect(rig.song.underrunCount == 0 && rig.song.clock.frameCount == 4_352 + 256)
         #expect(AccompanimentRig.click(rig.played) < -60, "\(AccompanimentRig.click(rig.played)) dBFS")
     }
 

@@ -124,13 +124,28 @@ import Testing
 
     @Test func `turning the monitor on and off makes no click, also during a ramp`() {
         let rig = Rig { sine($0, frequency: 100, rate: 48_000, amplitude: 0.2) }
+        var (gain, step, remaining): (Float, Float, Int) = (0, 0, 0)
+        var gains: [Float] = []
         rig.run(900) { number in
-            if number % 7 == 0 || number % 11 == 0 { rig.processor.isMonitored.toggle() }
+            if number % 7 == 0 || number % 11 == 0 {
+                rig.processor.isMonitored.toggle()
+                // Each change takes 10 ms, also one that comes before the end of another.
+                remaining = 480
+                step = ((rig.processor.isMonitored ? 1 : 0) - gain) / 480
+            }
+            for _ in 0..<Self.block {
+                gain = remaining > 0 ? gain + step : rig.processor.isMonitored ? 1 : 0
+                remaining = max(0, remaining - 1)
+                gains.append(gain)
+            }
+        }
+        let isExpected = rig.heard.indices.allSatisfy {
+            abs(rig.heard[$0] - gains[$0] * sine($0, frequency: 100, rate: 48_000, amplitude: 0.2)) < 1e-3
         }
         var meter = ClickMeter(rate: 48_000)
         for sample in rig.heard { meter.add(sample) }
         #expect(meter.level < -60, "\(meter.level) dBFS")
-        #expect(rig.heard.contains { $0 > 0.19 } && rig.heard.contains { $0 == 0 })
+        #expect(isExpected)
     }
 
     @Test func `a loud voice stays below full scale, and its limiter recovers without a click`() throws {
@@ -154,6 +169,14 @@ import Testing
         plain.run(until: 3)
         let isSame = call.b.heard(2.6..<3) == plain.b.heard(2.6..<3)
         #expect(isSame)
+        // Its gain rises by 2 a second from the last loud block on.
+        func gain(_ start: Double) -> Float {
+            let range = start..<start + 0.01
+            let products = zip(call.b.heard(range), plain.b.heard(range)).map { ($0 * $1, $1 * $1) }
+            return products.reduce(0) { $0 + $1.0 } / products.reduce(0) { $0 + $1.1 }
+        }
+        #expect((0.4..<0.7).contains(gain(2.02)), "\(gain(2.02))")
+        #expect(abs(gain(2.12) - gain(2.02) - 0.2) < 0.01, "\(gain(2.12))")
     }
 
     @Test func `others' volume and level are without the monitor`() {

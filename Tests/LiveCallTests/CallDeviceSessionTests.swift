@@ -2,6 +2,7 @@
 
 import EarshotAudioDevices
 import EarshotAudioSession
+import TestSupport
 import Testing
 
 @testable import EarshotLiveCall
@@ -53,11 +54,6 @@ import Testing
         return (system, try system.open(request))
     }
 
-    private static func happens(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<2_000 where !condition() { try? await Task.sleep(for: .milliseconds(5)) }
-        return condition()
-    }
-
     @Test(.timeLimit(.minutes(10))) func `the sound moves to devices found by name, and back to the default`()
         async throws
     {
@@ -66,15 +62,31 @@ import Testing
         let before = device.device
         #expect(device.description.route.output?.id == "built-in")
         try device.use(input: nil, output: "heads")
-        #expect(await Self.happens { device.description.route.output?.id == "headset" })
+        #expect(await happens { device.description.route.output?.id == "headset" })
         #expect(device.description.route.input?.id == "built-in" && device.device === before)
         try device.use(input: "headset", output: "The headset")
-        #expect(await Self.happens { device.description.route.input?.id == "headset" })
+        #expect(await happens { device.description.route.input?.id == "headset" })
         try device.use(input: nil, output: nil)
-        #expect(await Self.happens { device.description.route.output?.id == "built-in" })
-        #expect(await Self.happens { device.description.route.input?.id == "built-in" })
+        #expect(await happens { device.description.route.output?.id == "built-in" })
+        #expect(await happens { device.description.route.input?.id == "built-in" })
         device.close()
         withExtendedLifetime(user) {}
+    }
+
+    @Test(.timeLimit(.minutes(10))) func `a separate microphone moves alone, by its own session`() async throws {
+        let (playback, capture) = (try Self.cards(), try Self.cards())
+        var (plays, captures) = (AudioSession.Configuration(), AudioSession.Configuration())
+        (plays.category, captures.category) = (.playback, .record)
+        let device = try CallDeviceSession(AudioSession(playback.system, plays)) { _ in
+            AudioSession(capture.system, captures)
+        }
+        try device.use(input: "headset", output: "The built-in")
+        #expect(await happens { device.description.route.input?.id == "headset" })
+        #expect(device.description.route.output?.id == "built-in")
+        #expect(device.session.configuration.preferredInput == plays.preferredInput)
+        #expect(device.session.configuration.preferredOutput == "built-in")
+        device.close()
+        withExtendedLifetime((playback.user, capture.user)) {}
     }
 
     @Test(.timeLimit(.minutes(10))) func `a device that another program uses is reported, and the sound stays`()

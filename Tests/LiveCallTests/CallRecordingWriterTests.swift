@@ -18,132 +18,10 @@ import Testing
     /// Frames of a turn of the recorder, 150 ms: the accuracy of what is noted between two turns.
     private static let turn = 7_200
 
-    /// A call that Ann records, with Bob and Cid humming.
-    private final class Rig {
-        var simulation: CallSimulation
-        let writer: CallRecordingWriter
-        var state: RecordedCallState
-        let folder: String
-
-        init(
-            people: Int = 3, _ settings: CallRecordingSettings = .exact, longestSkip: Double = 0,
-            _ change: (inout RecordedCallState) -> Void = { _ in }
-        ) throws {
-            var configuration = CallSimulation.Configuration()
-            configuration.codec = .pcm
-            configuration.network = NetworkProfile()
-            configuration.keepsFrom = 0
-            configuration.longestSkip = longestSkip
-            configuration.peers = (0..<people).map { end in
-                var peer = CallSimulation.Configuration.Peer()
-                peer.blockFrameCount = 128
-                peer.sound = SimulatedSound { frame, _ in Self.sound(end, frame) }
-                return peer
-            }
-            simulation = try CallSimulation(configuration)
-            state = RecordedCallState(name: "Ann", key: CoreRig.key(1))
-            for end in 1..<people {
-                state.participants.append(
-                    RecordedParticipant(
-                        peer: PeerID(end), key: CoreRig.key(UInt64(end + 1)), name: ["Ann", "Bob", "Cid"][end],
-                        allowsRecording: true, isPresent: true))
-            }
-            change(&state)
-            let recording = try simulation.peers[0].record()
-            folder = try RecordingFolder.create(
-                NSTemporaryDirectory() + "earshot-recording-\(UUID().uuidString)", room: "Blue Room")
-            writer = try CallRecordingWriter(recording, folder: folder, settings, state: state, room: "Blue Room")
-        }
-
-        deinit { try? FileManager.default.removeItem(atPath: folder) }
-
-        /// A sweep, different for each end, that is never the same twice.
-        static func sound(_ end: Int, _ frame: Int) -> Float {
-            let seconds = Double(frame) / 48_000
-            return Float(0.2 * sin(2 * .pi * (200 + 90 * Double(end) + 40 * seconds) * seconds))
-        }
-
-        /// Runs the call, with a turn of the recorder every 150 ms.
-        func run(until seconds: Double) throws {
-            while simulation.elapsed < seconds {
-                try simulation.run(until: min(seconds, simulation.elapsed + 0.15))
-                for index in state.participants.indices {
-                    let playout = simulation.peers[0].playout(of: state.participants[index].peer)?.statistics
-                    state.participants[index].liveDepth = playout.flatMap { $0.isStarted ? $0.targetDepth : nil }
-                }
-                writer.update(state, at: simulation.now)
-                writer.writeArrivedSound(at: simulation.now)
-            }
-        }
-
-        /// Changes the state of the call from now on.
-        func change(_ body: (inout RecordedCallState) -> Void) {
-            body(&state)
-            writer.update(state, at: simulation.now)
-        }
-
-        func finish() -> CallRecordingResult {
-            let result = writer.finish(at: simulation.now)
-            writer.tagFiles()
-            return result
-        }
-
-        var files: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() } }
-
-        /// Reads a file of a complete recording, which has a frame for each frame of the recording.
-        func samples(_ file: String) throws -> [Float] {
-            let samples = try readSamples("\(folder)/\(file)")
-            let count = try manifest.tracks.first?.frameCount
-            try #require(samples.count == count, "\(file)")
-            return samples
-        }
-
-        var manifest: RecordingManifest {
-            get throws {
-                let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/recording.json"))
-                return try JSONDecoder().decode(RecordingManifest.self, from: data)
-            }
-        }
-
-        func track(_ file: String) throws -> RecordingManifest.Track {
-            try #require(try manifest.tracks.first { $0.file == file })
-        }
-
-        /// Returns the frame of Ann's sound at frame 0 of her file, if every sample of it is hers.
-        func offset(of file: String) throws -> Int {
-            let samples = try samples(file)
-            let (first, last) = (10_000, samples.count - 10_000)
-            try #require(last > first)
-            let offset = try #require(
-                (-4_000...4_000).first { offset in
-                    (first..<first + 16).allSatisfy { samples[$0] == Rig.sound(0, $0 + offset) }
-                }, "\(file) has another sound")
-            try #require((first..<last).allSatisfy { samples[$0] == Rig.sound(0, $0 + offset) })
-            return offset
-        }
-
-        /// Expects that a file lies where the local participant heard the call.
-        func expectHeard(_ samples: [Float], at seconds: Double, within frames: Int = 96) throws {
-            let heard = simulation.peers[0].heard[0]
-            let first = Int(seconds * 48_000)
-            try #require(first > 2_000 && first + 12_000 < min(heard.count, samples.count))
-            var best = (shift: 0, difference: Double.infinity)
-            for shift in -960...960 {
-                var (error, energy) = (0.0, 0.0)
-                for n in stride(from: first, to: first + 9_600, by: 3) {
-                    error += Double((samples[n + shift] - heard[n]) * (samples[n + shift] - heard[n]))
-                    energy += Double(heard[n] * heard[n])
-                }
-                if error / energy < best.difference { best = (shift, error / energy) }
-            }
-            #expect(abs(best.shift) <= frames && best.difference < 0.05, "\(best) at \(seconds) s")
-        }
-    }
-
     // MARK: The timeline
 
     @Test func `a remote voice is where the local participant heard it, and the local voice is exact`() throws {
-        let rig = try Rig(people: 2)
+        let rig = try RecordedCallRig(people: 2)
         try rig.run(until: 8)
         let result = rig.finish()
         #expect(abs(result.seconds - 8) < 0.05 && result.gapSeconds < 0.5, "\(result)")
@@ -158,20 +36,21 @@ import Testing
     @Test func `latency moves the local voice, and that of voice processing only the dry voice`() throws {
         var settings = CallRecordingSettings.exact
         settings.recordsRawVoice = true
-        let plain = try Rig(people: 2, settings)
+        let plain = try RecordedCallRig(people: 2, settings)
         try plain.run(until: 2)
-        _ = plain.finish()
+        let plainSeconds = plain.finish().seconds
         let base = try plain.offset(of: "Ann.wav")
         #expect(try plain.offset(of: "Ann raw.wav") == base)
-        let rig = try Rig(people: 2, settings) { ($0.deviceLatency, $0.processingLatency) = (0.01, 0.03) }
+        let rig = try RecordedCallRig(people: 2, settings) { ($0.deviceLatency, $0.processingLatency) = (0.01, 0.03) }
         try rig.run(until: 2)
-        _ = rig.finish()
+        // The raw voice ends last; nothing is added to it.
+        #expect(abs(plainSeconds - rig.finish().seconds - 0.01) < 0.001)
         #expect(try rig.offset(of: "Ann.wav") == base + 1_920 && rig.offset(of: "Ann raw.wav") == base + 480)
         #expect(try rig.track("Ann.wav").offset == .init(seconds: 0.04, contains: .deviceLatency))
     }
 
     @Test func `a new latency moves the local voice once, and its jitter does not`() throws {
-        let rig = try Rig(people: 2) { $0.deviceLatency = 0.02 }
+        let rig = try RecordedCallRig(people: 2) { $0.deviceLatency = 0.02 }
         try rig.run(until: 2)
         for step in 1...8 {
             rig.change { $0.deviceLatency = 0.02 + (step % 2 == 0 ? 0.002 : -0.002) }
@@ -188,7 +67,7 @@ import Testing
     }
 
     @Test func `a gap of the device of any length is silence in its place, and others are recorded meanwhile`() throws {
-        let rig = try Rig(people: 2, longestSkip: 4)
+        let rig = try RecordedCallRig(people: 2, longestSkip: 4)
         try rig.run(until: 2)
         rig.simulation.peers[0].skipCycles(for: 3)
         try rig.run(until: 8)
@@ -208,7 +87,7 @@ import Testing
     }
 
     @Test func `a local voice that is read too late is a gap, and exact around it`() throws {
-        let rig = try Rig(people: 2)
+        let rig = try RecordedCallRig(people: 2)
         try rig.run(until: 2)
         try rig.simulation.run(until: 6)  // a disk that is stuck for 4 s
         try rig.run(until: 9)
@@ -218,9 +97,9 @@ import Testing
         #expect(gap.reason == .device && gap.frameCount > 48_000, "\(gap)")
         let bob = try rig.samples("Bob.wav")
         let end = gap.frame + gap.frameCount
-        let offset = try #require((-512...512).first { ann[20_000] == Rig.sound(0, 20_000 + $0) })
+        let offset = try #require((-512...512).first { ann[20_000] == RecordedCallRig.sound(0, 20_000 + $0) })
         for frame in Array(10_000..<gap.frame) + Array(end..<420_000) {
-            try #require(ann[frame] == Rig.sound(0, frame + offset), "\(frame)")
+            try #require(ann[frame] == RecordedCallRig.sound(0, frame + offset), "\(frame)")
         }
         #expect((10_000..<420_000).allSatisfy { abs(mix[$0] - ann[$0] - bob[$0]) < 1e-6 })
     }
@@ -228,7 +107,7 @@ import Testing
     // MARK: Participants
 
     @Test func `a voice is silence until its participant allows the recording, and after it declines`() throws {
-        let rig = try Rig {
+        let rig = try RecordedCallRig {
             $0.participants[0].allowsRecording = nil
             $0.participants[1].allowsRecording = false
         }
@@ -261,7 +140,7 @@ import Testing
     }
 
     @Test func `a participant who returns under another number and name has one file`() throws {
-        let rig = try Rig { ($0.participants[0].peer, $0.participants[0].isPresent) = (PeerID(9), false) }
+        let rig = try RecordedCallRig { ($0.participants[0].peer, $0.participants[0].isPresent) = (PeerID(9), false) }
         try rig.run(until: 2)
         rig.change {
             ($0.participants[0].peer, $0.participants[0].isPresent) = (PeerID(1), true)
@@ -286,7 +165,7 @@ import Testing
     }
 
     @Test func `the file of a participant who joins later begins with a gap`() throws {
-        let rig = try Rig()
+        let rig = try RecordedCallRig()
         let cid = rig.state.participants.removeLast()
         try rig.run(until: 3)
         rig.change { $0.participants.append(cid) }
@@ -302,7 +181,7 @@ import Testing
     }
 
     @Test func `participants beyond the limit are reported once, and the others are recorded`() throws {
-        let rig = try Rig(people: 2)
+        let rig = try RecordedCallRig(people: 2)
         rig.change { state in
             for number in 10..<10 + CallRecordingWriter.maximumParticipantCount + 1 {
                 state.participants.append(
@@ -321,7 +200,7 @@ import Testing
     // MARK: The mix
 
     @Test func `the mix is the sum of the voices with their volumes`() throws {
-        let rig = try Rig()
+        let rig = try RecordedCallRig()
         try rig.run(until: 3)
         rig.change { $0.participants[0].volume = 0.25 }
         try rig.run(until: 6)
@@ -340,7 +219,7 @@ import Testing
     }
 
     @Test func `a participant who is not heard is silent in the mix, and recorded in its own file`() throws {
-        let rig = try Rig(people: 2)
+        let rig = try RecordedCallRig(people: 2)
         try rig.run(until: 2)
         rig.change { $0.participants[0].volume = 0 }
         try rig.run(until: 4)
@@ -357,88 +236,13 @@ import Testing
         #expect(try rig.track("Bob.wav").volumes.map(\.gain) == [1, 0, 1] && rig.track("Bob.wav").gaps.isEmpty)
     }
 
-    /// The volume changes in a block of 128 frames, also just before its end.
-    @Test(arguments: [1, 64, 127, 128]) func `a volume changes without a click`(place: Int) throws {
-        let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
-        let folder = try RecordingFolder.create(
-            NSTemporaryDirectory() + "earshot-volume-\(UUID().uuidString)", room: "Blue Room")
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let voice = RecordedVoice(
-            try RecordingTrack(path: "\(folder)/Bob.wav", format: format, .exact), format: format, key: nil,
-            name: "Bob")
-        var mix = RecordingMix(
-            try RecordingTrack(path: "\(folder)/mix.wav", format: format, .exact), format: format)
-        let block = AudioBuffer(channelCount: 1, frameCapacity: 128)
-        for i in 0..<128 { block.channels[0][i] = 0.5 }
-        voice.update(name: "Bob", silenceReason: nil, volume: 1, at: 0)
-        voice.update(name: "Bob", silenceReason: nil, volume: 0.25, at: 256 + place)
-        for n in 0..<8 {
-            voice.add(ReadOnlyChannels(block.channels), frameCount: 128)
-            voice.write(frameCount: 128, at: 128 * n, end: nil, limit: 48_000, to: &mix)
-        }
-        mix.write(to: 1_024)
-        mix.track.close()
-        voice.finish(at: 1_024, tolerance: 0)
-        let samples = try readSamples("\(folder)/mix.wav")
-        try #require(samples.count == 1_024)
-        #expect(samples[255 + place] == 0.5 && abs(samples[256 + place + 240] - 0.125) < 1e-6)
-        let steps = zip(samples, samples.dropFirst()).map { abs($1 - $0) }
-        #expect(steps.max().map { $0 < 0.5 * 0.75 / 200 } ?? false, "\(steps.max() ?? 0)")
-    }
-
-    /// The answer changes in a block of 128 frames, also at its ends, and a volume with it.
-    @Test(arguments: [0, 1, 64, 127, 128]) func `an answer about the recording changes without a click`(place: Int)
-        throws
-    {
-        let (rate, amplitude, count) = (48_000.0, 0.2, 4_096)
-        let format = AudioFormat(sampleRate: rate, channelCount: 1)
-        let folder = try RecordingFolder.create(
-            NSTemporaryDirectory() + "earshot-consent-\(UUID().uuidString)", room: "Blue Room")
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let voice = RecordedVoice(
-            try RecordingTrack(path: "\(folder)/Bob.wav", format: format, .exact), format: format, key: nil,
-            name: "Bob")
-        var mix = RecordingMix(
-            try RecordingTrack(path: "\(folder)/mix.wav", format: format, .exact), format: format)
-        let block = AudioBuffer(channelCount: 1, frameCapacity: 128)
-        let (silence, sound) = (1_024 + place, 2_048 + place)
-        voice.update(name: "Bob", silenceReason: nil, volume: 1, at: 0)
-        voice.update(name: "Bob", silenceReason: nil, volume: 0.5, at: silence - 100)
-        voice.update(name: "Bob", silenceReason: .declined, volume: 0.5, at: silence)
-        voice.update(name: "Bob", silenceReason: nil, volume: 0.5, at: sound)
-        for start in stride(from: 0, to: count, by: 128) {
-            for i in 0..<128 {
-                block.channels[0][i] = sine(start + i, frequency: 440, rate: rate, amplitude: amplitude)
-            }
-            voice.add(ReadOnlyChannels(block.channels), frameCount: 128)
-            voice.write(frameCount: 128, at: start, end: nil, limit: 48_000, to: &mix)
-        }
-        mix.write(to: count)
-        mix.track.close()
-        voice.finish(at: count, tolerance: 0)
-        #expect(voice.track.gaps == [.init(frame: silence, frameCount: 1_024, reason: .declined)])
-        let bob = try readSamples("\(folder)/Bob.wav")
-        try #require(bob.count == count)
-        #expect(bob[silence..<sound].allSatisfy { $0 == 0 })
-        let complete = Array(0..<silence - 240) + Array(sound + 240..<count)
-        #expect(
-            complete.allSatisfy {
-                abs(bob[$0] - sine($0, frequency: 440, rate: rate, amplitude: amplitude)) < 1e-6
-            })
-        for file in ["Bob", "mix"] {
-            let defect = sineDefect(
-                try readSamples("\(folder)/\(file).wav"), frequency: 440, rate: rate, amplitude: amplitude)
-            #expect(defect + decibels(amplitude) < -60, "\(file): \(defect) dB below the sine")
-        }
-    }
-
     // MARK: Files
 
     @Test(arguments: AudioFileType.allCases)
     func `a recording that was killed has all but the last second, in every format`(type: AudioFileType) throws {
         var settings = CallRecordingSettings()
         settings.type = type
-        let rig = try Rig(people: 2, settings)
+        let rig = try RecordedCallRig(people: 2, settings)
         try rig.run(until: 6)
         try rig.simulation.run(until: 6.14)  // just before the next turn
         let copies = rig.folder + "-killed"
@@ -466,7 +270,7 @@ import Testing
         var settings = CallRecordingSettings.exact
         settings.partDuration = 1
         settings.recordsRawVoice = true
-        let rig = try Rig(people: 2, settings)
+        let rig = try RecordedCallRig(people: 2, settings)
         try rig.run(until: 3.5)
         let result = rig.finish()
         let track = try rig.track("Ann-001.wav")
@@ -479,14 +283,14 @@ import Testing
                 all += samples
             }
             try #require(all.count == track.frameCount)
-            let offset = try #require((-512...512).first { all[20_000] == Rig.sound(0, 20_000 + $0) })
-            #expect((10_000..<all.count - 10_000).allSatisfy { all[$0] == Rig.sound(0, $0 + offset) })
+            let offset = try #require((-512...512).first { all[20_000] == RecordedCallRig.sound(0, 20_000 + $0) })
+            #expect((10_000..<all.count - 10_000).allSatisfy { all[$0] == RecordedCallRig.sound(0, $0 + offset) })
         }
         #expect(try rig.track("Ann raw-001.wav").kind == .raw && rig.track("Ann raw-001.wav").volumes.isEmpty)
     }
 
     @Test func `the files are for their owner only, and tell room and name`() throws {
-        let rig = try Rig()
+        let rig = try RecordedCallRig()
         try rig.run(until: 1.5)
         _ = rig.finish()
         let files = try rig.files
@@ -503,6 +307,24 @@ import Testing
         #expect(manifest.tracks.map(\.kind) == [.voice, .voice, .voice, .mix])
         #expect(manifest.tracks.map(\.key) == [1, 2, 3].map { CoreRig.key($0).hex } + [nil])
         #expect(Set(manifest.tracks.map(\.frameCount)).count == 1)
+    }
+
+    @Test func `the description is written when it changes, at most once a second, and not for lengths alone`() throws {
+        let rig = try RecordedCallRig(people: 2)
+        // Each writing replaces the file.
+        func file() -> ino_t? { PathText.status("\(rig.folder)/recording.json")?.st_ino }
+        try rig.run(until: 3)
+        var files = [file()]
+        try rig.run(until: 5)
+        #expect(file() == files[0])
+        for step in 1...10 {
+            rig.change { $0.participants[0].volume = Float(step) / 20 }
+            try rig.run(until: 5 + 0.15 * Double(step))
+            files.append(file())
+        }
+        #expect(zip(files, files.dropFirst()).count { $0 != $1 } == 2, "\(files)")
+        _ = rig.finish()
+        #expect(try rig.track("Bob.wav").volumes.map(\.gain) == [1] + (1...10).map { Float($0) / 20 })
     }
 
     @Test func `the documented example has exactly the fields that are written`() throws {

@@ -265,8 +265,33 @@ import Testing
         let other = try RawSocketClient(path: rig.server.path)
         _ = other.line()
         other.send("{\"command\":\"setMuted\",\"isMuted\":true,\"protocol\":2}\n")
-        #expect(other.errorCode() == "protocol" && other.line() == nil && !rig.call.snapshot.isMuted)
+        #expect(other.errorCode() == "protocol" && other.line() == nil && other.isClosed)
+        #expect(!rig.call.snapshot.isMuted)
+
+        // A number that no event has yet counts as the last one.
+        let early = try RawSocketClient(path: rig.server.path)
+        _ = early.line()
+        early.send("{\"command\":\"watch\",\"after\":1000000}\n")
+        let answer = early.line().flatMap { CallJSON.decoded(CallSocketAnswer.self, from: Array($0.utf8)) }
+        #expect(answer?.lastEvent == rig.call.lastEventNumber)
         #expect(try rig.client().status().phase == "inRoom")
+        await rig.end()
+    }
+
+    @Test(.timeLimit(.minutes(2)))
+    func `another user is disconnected without an answer, even if the folder lets it in`() async throws {
+        let rig = try Rig()
+        let path = rig.server.path
+        let folders = [rig.folder.path, rig.folder.sockets.path]
+        #expect(folders.allSatisfy { chmod($0, 0o755) == 0 } && chmod(path, 0o666) == 0)
+        let script =
+            "$s = IO::Socket::UNIX->new(Peer => $ARGV[0]) or die $!; sysread $s, $b, 9; print length $b, qq(\\n)"
+        let client = ["perl", "-MIO::Socket::UNIX", "-e", script, path]
+        #expect(try ChildProcess.run(client).output == "9\n")
+        // Only root can be another user.
+        let isRoot = geteuid() == 0
+        let other = try ChildProcess.run((isRoot ? ["setpriv", "--reuid=65534"] : []) + client)
+        #expect(other.output == (isRoot ? "0\n" : "9\n"), "\(other.errors)")
         await rig.end()
     }
 

@@ -82,6 +82,8 @@ import Testing
         (#"{"command":"setLatencyProfile","dial":"nan"}"#, "invalid-field"),
         (#"{"command":"setVoiceProcessing","mode":"ON"}"#, "invalid-field"),
         (#"{"command":"setMonitor","mode":"loud"}"#, "invalid-field"), (#"{"command":"setMonitor"}"#, "missing-field"),
+        (#"{"command":"setCodec","codec":"mp3"}"#, "invalid-field"),
+        (#"{"command":"setCodec","codec":"opus","frameMs":7}"#, "invalid-field"),
         (#"{"command":"setPushToTalk"}"#, "missing-field"), (#"{"command":"setPushToTalk","isOn":"yes"}"#, "malformed"),
         (#"{"command":"setEffects"}"#, "missing-field"), (#"{"command":"setEffects","effects":"reverb"}"#, "malformed"),
         (#"{"command":"setEffectParameter","effect":"reverb","parameter":"mix"}"#, "missing-field"),

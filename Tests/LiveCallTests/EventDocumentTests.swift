@@ -25,6 +25,17 @@ import Testing
         }
     }
 
+    @Test func `a changed setting has its command and the participant of a volume, and a mute its value`() {
+        func written(_ kind: LiveCallEvent.Kind) -> EventDocument {
+            EventDocument(LiveCallEvent(number: 1, time: HostTime(nanoseconds: 1), kind: kind))
+        }
+        let command = LiveCallCommand.setVolume(0.5, of: CoreRig.id(2))
+        let volume = written(.settingChanged(command, Participant(CoreRig.member(2), isHost: false)))
+        #expect(volume.setting == CommandDocument(command) && volume.participant?.name == "Bob")
+        #expect(written(.settingChanged(.setOutputVolume(0.5), nil)).participant == nil)
+        #expect([true, false].map { written(.muted($0)).isMuted } == [true, false])
+    }
+
     @Test func `the time of an event is a date and the nanoseconds of the monotonic clock`() {
         let event = LiveCallEvent(number: 1, time: HostTime(nanoseconds: 2_500_000_000), kind: .hostSlow)
         let written = EventDocument(

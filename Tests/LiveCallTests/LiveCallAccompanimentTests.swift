@@ -41,7 +41,10 @@ import Testing
         var rig = Self.guest()
         try rig.perform(.setAccompaniment(files: ["/songs/a.wav", "/songs/b.wav"]))
         #expect(rig.snapshot.accompaniment?.title == "a.wav" && rig.snapshot.accompaniment?.isPlaying == false)
+        func item() -> Int? { rig.snapshot.accompaniment.flatMap { AccompanimentDocument($0, at: rig.now).item } }
+        #expect(item() == nil, "no file is open yet")
         rig.handle(Self.report(rig, order: 1))
+        #expect(item() == 1)
         try rig.perform(.controlAccompaniment(.play))
         rig.handle(Self.report(rig, order: 2, isMoving: true))
         let revision = rig.snapshot.revision

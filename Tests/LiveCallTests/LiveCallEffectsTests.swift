@@ -4,6 +4,7 @@ import EarshotAudioBase
 import EarshotAudioEngine
 import EarshotAudioSession
 import EarshotCall
+import TestSupport
 import Testing
 
 @testable import EarshotLiveCall
@@ -118,11 +119,6 @@ import Testing
 
     // MARK: The live part
 
-    private static func happens(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<2_000 where !condition() { try? await Task.sleep(for: .milliseconds(5)) }
-        return condition()
-    }
-
     private static func call(_ media: TestMedia) throws -> LiveCall {
         var configuration = LiveCall.Configuration()
         configuration.staysAlone = true
@@ -134,13 +130,13 @@ import Testing
         let media = TestMedia()
         let call = try Self.call(media)
         try call.perform(.setEffects(["limiter", "reverb,mix=30"]))
-        #expect(await Self.happens { media.effects != nil && call.effects.withLock { $0 != nil } })
+        #expect(await happens { media.effects != nil && call.effects.withLock { $0 != nil } })
         #expect(media.effects?.latency == call.snapshot.effects?.latency)
         let prepared = call.effects.withLock { $0 }
         let mix = try #require(prepared?.chain.effects[1]["mix"])
         #expect(mix.value == 30)
         try call.perform(.setEffectParameter("mix", of: "2", to: "70"))
-        #expect(await Self.happens { mix.value == 70 })
+        #expect(await happens { mix.value == 70 })
 
         let before = (media.asked, call.snapshot)
         let wrong: [([String], AudioEngineError)] = [
@@ -156,9 +152,10 @@ import Testing
         }
         #expect(call.snapshot == before.1 && media.asked == before.0)
         try call.perform(.setEffects([]))
-        #expect(await Self.happens { media.effects == nil })
+        #expect(await happens { media.effects == nil })
         await call.close()
-        #expect(throws: CommandRefusal.ended) { try call.perform(.setEffects(["reverb"])) }
+        // After the end no effect is looked for.
+        #expect(throws: CommandRefusal.ended) { try call.perform(.setEffects(["revreb"])) }
     }
 
     @Test(.timeLimit(.minutes(10))) func `a room without sound has no effects`() async throws {

@@ -80,6 +80,24 @@ import Testing
         #expect(changes() == ["1 pcm 256", "1 pcm 128"] && rig.snapshot[Self.ann]?.format?.framesPerPacket == 128)
     }
 
+    @Test func `a format that changes before the transport is open is that with which the call begins`() {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        for codec in [Codec.opus, .pcm] {
+            rig.observation.calls[Self.ann] = Self.call(codec)
+            rig.wait(0.1)
+        }
+        rig.handle(.room(.transport(CoreRig.member(1), .open(since: rig.now))))
+        let formats = rig.events.compactMap { event in
+            switch event.kind {
+            case .callBegan(_, let format): "began \(format.codec)"
+            case .formatChanged(_, let format): "changed \(format.codec)"
+            default: nil
+            }
+        }
+        #expect(formats == ["began pcm"])
+    }
+
     @Test func `a participant without the codec is named, and a codec that nobody has is refused`() throws {
         var rig = Self.rig()
         try rig.perform(.setCodec(.aac))

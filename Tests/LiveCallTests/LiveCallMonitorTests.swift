@@ -67,6 +67,15 @@ import Testing
         #expect(Self.changes(rig) == ["on", "off"])
     }
 
+    @Test func `other headphones need a round trip below the limit, although the monitor was on`() {
+        var rig = Self.rig(Self.headphones())
+        var other = Self.headphones(roundTrip: 0.016)
+        other.route.output?.name = "Other headphones"
+        rig.observation.device = other
+        rig.wait(0.1)
+        #expect(Self.changes(rig) == ["on", "off"] && rig.snapshot.monitor?.isOn == false)
+    }
+
     @Test func `the delay of effects and voice processing counts`() {
         var rig = Self.rig(Self.headphones())
         rig.observation.voiceLatency = 0.03

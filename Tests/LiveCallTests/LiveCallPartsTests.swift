@@ -35,16 +35,11 @@ import Testing
         }
     }
 
-    private static func happens(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<2_000 where !condition() { try? await Task.sleep(for: .milliseconds(5)) }
-        return condition()
-    }
-
     @Test func `the device stops before the room is left, and is closed last`() async throws {
         let rig = try Rig()
         try rig.call.perform(.join(CoreRig.endpoint))
         rig.join()
-        #expect(await Self.happens { if case .running = rig.call.snapshot.sound { true } else { false } })
+        #expect(await happens { if case .running = rig.call.snapshot.sound { true } else { false } })
         await rig.call.close()
         #expect(rig.media.asked == ["unmute", "start", "stop"] && rig.room.asked == ["join", "close"])
         #expect(rig.device.timesClosed == 1 && rig.call.snapshot.ending == .left)
@@ -58,14 +53,14 @@ import Testing
         let rig = try Rig()
         try rig.call.perform(.join(CoreRig.endpoint))
         rig.join()
-        #expect(await Self.happens { if case .running = rig.call.snapshot.sound { true } else { false } })
+        #expect(await happens { if case .running = rig.call.snapshot.sound { true } else { false } })
         try rig.call.perform(.setMonitor(.on))
-        #expect(await Self.happens { rig.media.asked.contains("monitor on") })
+        #expect(await happens { rig.media.asked.contains("monitor on") })
         try rig.call.perform(.setPushToTalk(true))
         #expect(rig.media.asked.last == "mute")
-        #expect(await Self.happens { rig.room.asked.contains("tell muted true") })
+        #expect(await happens { rig.room.asked.contains("tell muted true") })
         try rig.call.perform(.setMonitor(.off))
-        #expect(await Self.happens { rig.media.asked.last == "monitor off" })
+        #expect(await happens { rig.media.asked.last == "monitor off" })
         await rig.call.close()
     }
 
@@ -88,7 +83,7 @@ import Testing
             try rig.call.perform(.join(CoreRig.endpoint))
             if asksPIN {
                 rig.room.eventContinuation.yield(.pinNeeded)
-                #expect(await Self.happens { rig.call.snapshot.pinRequest == .missing })
+                #expect(await happens { rig.call.snapshot.pinRequest == .missing })
             }
             await rig.call.close()
             #expect(rig.room.asked == ["join", "close"] && rig.media.asked == ["unmute", "stop"])
@@ -99,9 +94,9 @@ import Testing
         let rig = try Rig()
         try rig.call.perform(.join(CoreRig.endpoint))
         rig.room.eventContinuation.yield(.ended(.refused(.wrongPIN(attemptsLeft: 2))))
-        #expect(await Self.happens { rig.call.snapshot.pinRequest == .wrong(attemptsLeft: 2) })
+        #expect(await happens { rig.call.snapshot.pinRequest == .wrong(attemptsLeft: 2) })
         try rig.call.perform(.providePIN(PIN("1234")))
-        #expect(await Self.happens { rig.room.asked == ["join", "join with PIN"] })
+        #expect(await happens { rig.room.asked == ["join", "join with PIN"] })
         await rig.call.close()
     }
 
@@ -109,14 +104,14 @@ import Testing
         let unprepared = try Rig(device: TestDevice(isPreparable: false))
         try unprepared.call.perform(.join(CoreRig.endpoint))
         unprepared.join()
-        #expect(await Self.happens { unprepared.call.snapshot.ending == .notPrepared })
+        #expect(await happens { unprepared.call.snapshot.ending == .notPrepared })
         await unprepared.call.close()
         #expect(unprepared.media.asked == ["unmute", "stop"] && unprepared.room.asked == ["join", "close"])
 
         let dead = try Rig(media: TestMedia(failing: .noSystem))
         try dead.call.perform(.join(CoreRig.endpoint))
         dead.join()
-        #expect(await Self.happens { dead.call.snapshot.ending == .device(.noSystem) })
+        #expect(await happens { dead.call.snapshot.ending == .device(.noSystem) })
         await dead.call.close()
     }
 
@@ -127,8 +122,8 @@ import Testing
         try rig.call.perform(.rename(CoreRig.name(4)))
         try rig.call.perform(.setLatencyProfile(.sing))
         try rig.call.perform(.setOutputVolume(0.5))
-        #expect(await Self.happens { rig.room.asked == ["join", "admission", "tell Dan"] })
-        #expect(await Self.happens { rig.media.asked == ["unmute", "latency profile sing", "output volume 0.5"] })
+        #expect(await happens { rig.room.asked == ["join", "admission", "tell Dan"] })
+        #expect(await happens { rig.media.asked == ["unmute", "latency profile sing", "output volume 0.5"] })
         await rig.call.close()
     }
 
@@ -142,7 +137,7 @@ import Testing
         for number in 1...3 as ClosedRange<UInt64> {
             rig.room.eventContinuation.yield(.question(JoinRequestID(number: number), guest))
         }
-        #expect(await Self.happens { rig.call.snapshot.joinRequests.count == 3 })
+        #expect(await happens { rig.call.snapshot.joinRequests.count == 3 })
         try rig.call.perform(.admit(JoinRequestID(number: 1)))
         try rig.call.perform(.decline(JoinRequestID(number: 2)))
         try rig.call.perform(.blockRequest(JoinRequestID(number: 3)))
@@ -150,8 +145,8 @@ import Testing
         try rig.call.perform(.block(CoreRig.id(3)))
         try rig.call.perform(.setVolume(0.5, of: CoreRig.id(2)))
         #expect(
-            await Self.happens { rig.room.asked == ["host", "admit", "decline", "block request", "remove", "block"] })
-        #expect(await Self.happens { rig.media.asked.contains("gain 0.5 of 2") })
+            await happens { rig.room.asked == ["host", "admit", "decline", "block request", "remove", "block"] })
+        #expect(await happens { rig.media.asked.contains("gain 0.5 of 2") })
         await rig.call.close()
     }
 
@@ -186,10 +181,10 @@ import Testing
         let rig = try Rig(staysAlone: false)
         try rig.call.perform(.join(CoreRig.endpoint))
         rig.join()
-        #expect(await Self.happens { rig.call.snapshot.isInRoom })
+        #expect(await happens { rig.call.snapshot.isInRoom })
         for number in 0..<5 { try await rig.room.arrivals.send(.message(Array("\(number)".utf8), from: CoreRig.id(1))) }
         rig.room.eventContinuation.yield(.ended(.closed))
-        #expect(await Self.happens { rig.call.snapshot.ending == .room(.closed) })
+        #expect(await happens { rig.call.snapshot.ending == .room(.closed) })
         await rig.call.close()
         let texts = rig.call.pastEvents(after: 0).compactMap { event in
             if case .messageReceived(let message) = event.kind { message.text } else { nil }
@@ -201,7 +196,7 @@ import Testing
         let rig = try Rig()
         try rig.call.perform(.join(CoreRig.endpoint))
         rig.join()
-        #expect(await Self.happens { rig.call.snapshot.isInRoom })
+        #expect(await happens { rig.call.snapshot.isInRoom })
         var seen = rig.call.pastEvents(after: 0).last?.number ?? 0
         _ = rig.call.pastEvents(after: seen)
         let sent = LockedValue(0)
@@ -211,12 +206,12 @@ import Testing
                 sent.withLock { $0 += 1 }
             }
         }
-        #expect(await Self.happens { sent.withLock { $0 } > 90 })
+        #expect(await happens { sent.withLock { $0 } > 90 })
         try await Task.sleep(for: .milliseconds(100))
         let held = sent.withLock { $0 }
         #expect(held < 200, "\(held) were sent to a face that does not look")
         var texts = 0
-        while texts < 1_500, await Self.happens({ !rig.call.pastEvents(after: seen).isEmpty }) {
+        while texts < 1_500, await happens({ !rig.call.pastEvents(after: seen).isEmpty }) {
             for event in rig.call.pastEvents(after: seen) {
                 #expect(event.number == seen + 1)
                 seen = event.number
@@ -233,10 +228,10 @@ import Testing
         do {
             let rig = try Rig(room: room, media: media, device: device)
             try rig.call.perform(.join(CoreRig.endpoint))
-            #expect(await Self.happens { room.asked == ["join"] })
+            #expect(await happens { room.asked == ["join"] })
         }
         #expect(
-            await Self.happens { device.timesClosed == 1 && room.asked.last == "close" && media.asked.last == "stop" })
+            await happens { device.timesClosed == 1 && room.asked.last == "close" && media.asked.last == "stop" })
     }
 
     @Test func `a closed call does not end a second time when it is deallocated`() async throws {
@@ -254,7 +249,7 @@ import Testing
         let call = rig.call
         try call.perform(.join(CoreRig.endpoint))
         rig.join()
-        #expect(await Self.happens { call.snapshot.isInRoom })
+        #expect(await happens { call.snapshot.isInRoom })
         let streamed = Task {
             var seen: [UInt64: LiveCallSnapshot] = [:]
             for await snapshot in call.snapshots() { seen[snapshot.revision] = snapshot }

@@ -4,6 +4,7 @@ import EarshotAudioBase
 import EarshotAudioFiles
 import EarshotNearby
 import Foundation
+import TestSupport
 import Testing
 
 @testable import EarshotLiveCall
@@ -135,7 +136,7 @@ import Testing
         rig.wait(3)
         try rig.perform(.stopRecording)
         try rig.perform(.stopRecording)
-        #expect(rig.actions.media.filter { $0 == "stop recording" }.count == 1)
+        #expect(rig.actions.media == ["start", "record to /takes", "stop recording"])
         #expect(rig.snapshot.recording != nil, "its files are not complete yet")
         rig.handle(.recordingEnded(Self.result))
         #expect(rig.snapshot.recording == nil && rig.refusal(of: .stopRecording) == .notRecording)
@@ -243,7 +244,7 @@ import Testing
         #expect(
             Self.report(rig) == ["Ann records", "may Ann?", "Cid records", "Ann no longer records", "Ann records"])
         #expect(!rig.snapshot.isRecordingConsentRequested && rig.snapshot.allowsRecording == isAllowed)
-        #expect(rig.actions.room.count == 2)
+        #expect(rig.actions.room == ["join", "tell \(isAllowed ? "allowed" : "declined")"])
     }
 
     @Test func `a question that is not answered ends with the recording`() {
@@ -321,11 +322,6 @@ import Testing
 
     // MARK: The thread and the files
 
-    private static func happens(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<2_000 where !condition() { try? await Task.sleep(for: .milliseconds(5)) }
-        return condition()
-    }
-
     /// Bob in Ann's room, with media of the tests, in which a recording to a folder runs.
     private struct Call {
         let folder = NSTemporaryDirectory() + "earshot-live-recording-\(UUID().uuidString)"
@@ -344,9 +340,9 @@ import Testing
         /// Starts a recording to the folder.
         func record() async throws {
             let call = call
-            try #require(await LiveCallRecordingTests.happens { call.snapshot.isInRoom })
+            try #require(await happens { call.snapshot.isInRoom })
             try call.perform(.startRecording(folder: folder))
-            try #require(await LiveCallRecordingTests.happens { call.snapshot.recording != nil })
+            try #require(await happens { call.snapshot.recording != nil })
         }
 
         func delete() { try? FileManager.default.removeItem(atPath: folder) }
@@ -370,12 +366,15 @@ import Testing
         defer { rig.delete() }
         let call = rig.call
         try call.perform(.stopRecording)
-        #expect(await Self.happens { call.snapshot.recording == nil })
+        #expect(await happens { call.snapshot.recording == nil })
         try await rig.record()
         let second = try #require(call.snapshot.recording?.folder)
         #expect(second.hasPrefix(rig.folder + "/20") && second.hasSuffix(" Ann"), "\(second)")
         await call.close()
-        #expect(rig.media.asked.filter { $0.hasSuffix("recording") }.count == 4)
+        #expect(
+            rig.media.asked.filter { $0.hasSuffix("recording") } == [
+                "start recording", "end recording", "start recording", "end recording",
+            ])
         #expect(
             rig.room.asked == ["join", "tell recording true", "tell recording false", "tell recording true", "close"])
         #expect(FileManager.default.fileExists(atPath: "\(second)/mix.wav"))
@@ -386,7 +385,7 @@ import Testing
         defer { rig.delete() }
         let call = rig.call
         try call.perform(.stopRecording)
-        #expect(await Self.happens { call.snapshot.recording == nil })
+        #expect(await happens { call.snapshot.recording == nil })
         let file = "\(rig.folder)/mix.wav"
         for (folder, code) in [(file, ENOTDIR), ("\(file)/takes", ENOTDIR), ("/proc/takes", ENOENT)] {
             #expect(throws: CommandRefusal.folderNotWritable(path: folder, code: code)) {
@@ -413,7 +412,7 @@ import Testing
         try call.perform(.host(CoreRig.opening))
         let roster = CoreRig().makeRoster([CoreRig.member(1)], host: 1)
         room.eventContinuation.yield(.joined(roster, as: CoreRig.id(1)))
-        try #require(await Self.happens { call.snapshot.isInRoom })
+        try #require(await happens { call.snapshot.isInRoom })
         #expect(throws: CommandRefusal.folderNotWritable(path: "/proc/takes", code: ENOENT)) {
             try call.perform(.startRecording(folder: "/proc/takes"))
         }

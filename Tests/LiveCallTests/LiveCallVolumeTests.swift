@@ -104,6 +104,9 @@ import Testing
         rig.change(to: [CoreRig.member(1)])
         rig.change(to: [CoreRig.member(1), Self.member(3, person: nil)])
         #expect(rig.snapshot[CoreRig.id(3)]?.volume == 1 && Self.stored(rig).isEmpty)
+        // Another browser may get the number, for example after the room was divided.
+        rig.change(to: [CoreRig.member(1), Self.member(2, person: nil)])
+        #expect(rig.snapshot[CoreRig.id(2)]?.volume == 1 && rig.actions.media.last == "volume 1.0 of 2")
     }
 
     @Test func `changes are stored a second after the last one, and at the end`() throws {

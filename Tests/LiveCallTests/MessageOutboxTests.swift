@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import EarshotLiveCall
@@ -36,17 +37,12 @@ import Testing
         }
     }
 
-    private static func happens(_ condition: () -> Bool) async -> Bool {
-        for _ in 0..<2_000 where !condition() { try? await Task.sleep(for: .milliseconds(5)) }
-        return condition()
-    }
-
     @Test func `messages are sent in order`() async {
         let member = Member()
         let outbox = member.outbox
         let lines = (0..<MessageOutbox.capacity).map { "\($0)" }
         for line in lines { outbox.enqueue(line) }
-        #expect(await Self.happens { outbox.count == 0 })
+        #expect(await happens { outbox.count == 0 })
         #expect(member.taken == lines && member.complaints.isEmpty)
     }
 
@@ -61,7 +57,7 @@ import Testing
         #expect(!outbox.isFull(at: .now + MessageOutbox.fullTimeout))
         for _ in 0..<1_000 { outbox.enqueue("too much") }
         member.set(isWilling: true)
-        #expect(await Self.happens { outbox.count == 0 })
+        #expect(await happens { outbox.count == 0 })
         #expect((MessageOutbox.capacity...MessageOutbox.capacity + 2).contains(member.taken.count))
         #expect(member.complaints.count == 1 && member.complaints[0].contains("too many messages were waiting"))
     }
@@ -72,11 +68,11 @@ import Testing
         let outbox = member.outbox
         for line in ["a", "b", "c"] { outbox.enqueue(line) }
         member.set(isWilling: true, reason: "they are gone")
-        #expect(await Self.happens { outbox.count == 0 })
+        #expect(await happens { outbox.count == 0 })
         #expect(member.complaints == ["3: they are gone"] && member.taken.isEmpty)
         member.set(isWilling: true)
         outbox.enqueue("d")
-        #expect(await Self.happens { outbox.count == 0 })
+        #expect(await happens { outbox.count == 0 })
         #expect(member.taken == ["d"])
     }
 }

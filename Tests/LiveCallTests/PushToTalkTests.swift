@@ -60,8 +60,8 @@ import Testing
             rig.wait(0.05)
         }
         rig.wait(1)
-        // 5 s of presses.
-        #expect((2...12).contains(Self.notices(rig).count), "\(Self.notices(rig))")
+        // At the beginning and at each half second of the 5 s.
+        #expect(Self.notices(rig) == (0...10).map { $0 % 2 == 0 ? "tell muted" : "tell unmuted" })
         try rig.perform(.setMuted(false))
         rig.wait(0.1)
         #expect(Self.notices(rig).last == "tell unmuted")
@@ -76,6 +76,12 @@ import Testing
         try rig.perform(.setMuted(true))
         rig.wait(1)
         #expect(Self.notices(rig).count == count)
+    }
+
+    @Test func `without push to talk the room is told of each mute at once`() throws {
+        var rig = Self.rig()
+        for isMuted in [true, false, true] { try rig.perform(.setMuted(isMuted)) }
+        #expect(Self.notices(rig) == ["tell muted", "tell unmuted", "tell muted"])
     }
 
     @Test func `a notice that waits at the end of push to talk is still sent`() throws {

@@ -10,3 +10,12 @@ public func eventually(_ condition: () -> Bool) -> Bool {
     }
     return condition()
 }
+
+/// Waits for an effect of a task without blocking a thread of the pool; false after ten seconds.
+public func happens(_ condition: () async -> Bool) async -> Bool {
+    for _ in 0..<2_000 {
+        if await condition() { return true }
+        try? await Task.sleep(for: .milliseconds(5))
+    }
+    return await condition()
+}

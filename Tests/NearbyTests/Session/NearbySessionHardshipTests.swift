@@ -4,6 +4,7 @@ import EarshotMediaTransport
 import EarshotRooms
 import Foundation
 import Synchronization
+import TestSupport
 import TestTraits
 import Testing
 

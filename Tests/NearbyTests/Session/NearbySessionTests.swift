@@ -3,6 +3,7 @@
 import EarshotMediaTransport
 import EarshotRooms
 import Foundation
+import TestSupport
 import TestTraits
 import Testing
 

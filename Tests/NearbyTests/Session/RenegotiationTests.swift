@@ -3,6 +3,7 @@
 import EarshotMediaTransport
 import EarshotRooms
 import Synchronization
+import TestSupport
 import TestTraits
 import Testing
 

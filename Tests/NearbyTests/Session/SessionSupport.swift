@@ -4,6 +4,7 @@ import EarshotMediaTransport
 import EarshotRooms
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import EarshotNearby
@@ -81,15 +82,6 @@ extension NearbySession {
     /// Returns the offer that led to the media session with a member.
     func offer(with member: MemberID) -> OfferID? { core.session(with: member) }
     func transportID(to member: MemberID) -> MediaPort.TransportID? { core.transportID(to: member) }
-}
-
-/// Waits until a condition is true; ten seconds at most.
-func happens(_ condition: () async -> Bool) async -> Bool {
-    for _ in 0..<2_000 {
-        if await condition() { return true }
-        try? await Task.sleep(for: .milliseconds(5))
-    }
-    return false
 }
 
 /// A folder that is deleted with its last copy.
