@@ -199,7 +199,7 @@ func shimInCXX(
 
 let package = Package(
     name: "Earshot",
-    // TOMLReader belongs to the program; Fuzz/ links to its sources. ClockSync is for Call alone. Products with an underscore are
+    // TOMLReader belongs to the program; Fuzz/ links to its sources. ClockSync has nothing public. Products with an underscore are
     // only for Benchmarks/.
     products: layers.filter { !["TOMLReader", "ClockSync"].contains($0.name) }.map {
         .library(name: ($0.name == "Simulation" ? "_" : "") + module($0.name), targets: [module($0.name)])

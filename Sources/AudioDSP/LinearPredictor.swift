@@ -8,9 +8,10 @@ import EarshotAudioBase
 /// The coefficients are those of Burg's method (J. P. Burg, "Maximum entropy spectral analysis", 1975), which are stable by
 /// construction. The power of the prediction errors is updated from order to order by N. Andersen's recursion ("Comments on the
 /// performance of maximum entropy algorithms", Proc. IEEE 66(11), 1978), and summed again when little of it is left. The
-/// extrapolated signal is its own input (I. Kauppinen and K. Roth, "Audio signal extrapolation", DAFx 2002) and exceeds the
-/// largest magnitude of the analyzed signal by at most a quarter, below full scale: a steady tone may grow, and flat tops would click. Noise 80 dB below the signal is added before the analysis: without noise, the
-/// coefficients of pure tones become too large for floats. The result is the same on every processor. One channel; everything
+/// extrapolated signal is its own input (I. Kauppinen and K. Roth, "Audio signal extrapolation", DAFx 2002). A steady tone may
+/// grow, and tops that were cut flat would click: the output exceeds the largest magnitude of the analyzed signal by at most a
+/// quarter, and never reaches beyond full scale because of that. Noise 80 dB below the signal is added before the analysis:
+/// without noise, the coefficients of pure tones become too large for floats. The result is the same on every processor. One channel; everything
 /// except `init` is safe on the render thread; for one thread at a time.
 package struct LinearPredictor: ~Copyable {
     /// The number of coefficients, at least 1.
@@ -111,7 +112,7 @@ package struct LinearPredictor: ~Copyable {
         oldest = oldest == taps &- 1 ? 0 : oldest &+ 1
         let magnitude = abs(frame)
         guard magnitude > peak else { return frame }
-        // The output approaches the limit with a continuous slope, and not beyond full scale.
+        // The output approaches its limit with a continuous slope.
         let excess = magnitude / peak - 1
         let room = min(Self.excessLimit, max(0, 1 / peak - 1))
         return (frame < 0 ? -peak : peak) * (1 + excess / (1 + excess / room))

@@ -17,11 +17,4 @@ struct SessionClock: Sendable {
 
     static let machine = SessionClock(
         now: { .now() }, wait: { Thread.sleep(forTimeInterval: $0) }, slept: { earshot_slept_ns() }, hasThread: true)
-
-    /// Returns the clock of a simulation.
-    static func simulated(
-        now: @escaping @Sendable () -> HostTime, wait: @escaping @Sendable (_ seconds: Double) -> Void
-    ) -> SessionClock {
-        SessionClock(now: now, wait: wait, slept: { 0 }, hasThread: false)
-    }
 }

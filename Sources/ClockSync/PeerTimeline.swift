@@ -4,7 +4,7 @@ import EarshotAudioBase
 
 /// Unwraps a peer's 32-bit send times to nanoseconds that continue over their wraps.
 ///
-/// Where they begin on the peer's full clock is known from its first report, which has a full time.
+/// The peer's first report has a full time, which tells the timeline's place on the peer's full clock.
 struct PeerTimeline: Sendable {
     private var micros: Int64?  // the last send time
     private var arrived = HostTime(nanoseconds: 0)  // of the packet with it, on our clock

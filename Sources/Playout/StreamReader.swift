@@ -114,9 +114,7 @@ struct StreamReader: ~Copyable {
     /// Drops the codec's concealment of a packet if that packet has arrived since.
     /// - Returns: true if it was dropped.
     @_noLocks
-    private mutating func dropOutdatedConcealment(
-        _ intake: borrowing PacketIntake
-    ) -> Bool {
+    private mutating func dropOutdatedConcealment(_ intake: borrowing PacketIntake) -> Bool {
         guard decoder.stage.isConcealment, let header = intake.next, header.position <= cursor,
             header.position &+ header.frameCount > cursor
         else { return false }

@@ -88,7 +88,7 @@ import Testing
         let first = block.channels[1][124] * 1_200 * 1_200
         #expect(block.channels[1][123] == 0 && abs(first - 1) < 1e-3)
         #expect(abs(block.channels[1][723] - 0.25) < 1e-3 && abs(block.channels[0][723] - 0.125) < 1e-3)
-        #expect(block.channels[1][1_325] == 1 && fader.isHeard)
+        #expect(block.channels[1][1_325] == 1 && fader.isAudible)
     }
 
     @Test func `speaking begins with the fifth loud window and ends with the fortieth quiet one`() {

@@ -11,17 +11,31 @@ import Testing
 
 /// A participant's voice in a recording, whose volume and permission change inside a block.
 @Suite(.optimized) struct RecordedVoiceTests {
+    /// The files of Bob's voice and of the mix, at 48 kHz.
+    private final class Files {
+        let folder: String
+        let voice: RecordedVoice
+        let mix: RecordingMix
+
+        init() throws {
+            let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
+            folder = try RecordingFolder.create(
+                NSTemporaryDirectory() + "earshot-voice-\(UUID().uuidString)", room: "Blue Room")
+            voice = RecordedVoice(
+                try RecordingTrack(path: "\(folder)/Bob.wav", format: format, .exact), format: format, key: nil,
+                name: "Bob")
+            mix = RecordingMix(
+                try RecordingTrack(path: "\(folder)/mix.wav", format: format, .exact), format: format)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
     /// The volume changes in a block of 128 frames, also just before its end.
     @Test(arguments: [1, 64, 127, 128]) func `a volume changes without a click`(place: Int) throws {
-        let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
-        let folder = try RecordingFolder.create(
-            NSTemporaryDirectory() + "earshot-volume-\(UUID().uuidString)", room: "Blue Room")
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let voice = RecordedVoice(
-            try RecordingTrack(path: "\(folder)/Bob.wav", format: format, .exact), format: format, key: nil,
-            name: "Bob")
-        var mix = RecordingMix(
-            try RecordingTrack(path: "\(folder)/mix.wav", format: format, .exact), format: format)
+        let files = try Files()
+        let (folder, voice) = (files.folder, files.voice)
+        var mix = files.mix
         let block = AudioBuffer(channelCount: 1, frameCapacity: 128)
         for i in 0..<128 { block.channels[0][i] = 0.5 }
         voice.update(name: "Bob", silenceReason: nil, volume: 1, at: 0)
@@ -41,18 +55,14 @@ import Testing
     }
 
     @Test func `the mix of loud voices stays within full scale`() throws {
-        let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
-        let folder = try RecordingFolder.create(
-            NSTemporaryDirectory() + "earshot-mix-\(UUID().uuidString)", room: "Blue Room")
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        var mix = RecordingMix(
-            try RecordingTrack(path: "\(folder)/mix.wav", format: format, .exact), format: format)
+        let files = try Files()
+        var mix = files.mix
         let block = AudioBuffer(channelCount: 1, frameCapacity: 1_024)
         for i in 0..<1_024 { block.channels[0][i] = 0.8 }
         for _ in 0..<2 { mix.add(block.channels, frameCount: 1_024, offset: 0, at: 0, gain: 1, to: 1) }
         mix.write(to: 1_024)
         mix.track.close()
-        let samples = try readSamples("\(folder)/mix.wav")
+        let samples = try readSamples("\(files.folder)/mix.wav")
         #expect(samples.count == 1_024 && samples.allSatisfy { $0 > 0.99 && $0 <= 1 })
     }
 
@@ -61,15 +71,9 @@ import Testing
         throws
     {
         let (rate, amplitude, count) = (48_000.0, 0.2, 4_096)
-        let format = AudioFormat(sampleRate: rate, channelCount: 1)
-        let folder = try RecordingFolder.create(
-            NSTemporaryDirectory() + "earshot-consent-\(UUID().uuidString)", room: "Blue Room")
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let voice = RecordedVoice(
-            try RecordingTrack(path: "\(folder)/Bob.wav", format: format, .exact), format: format, key: nil,
-            name: "Bob")
-        var mix = RecordingMix(
-            try RecordingTrack(path: "\(folder)/mix.wav", format: format, .exact), format: format)
+        let files = try Files()
+        let (folder, voice) = (files.folder, files.voice)
+        var mix = files.mix
         let block = AudioBuffer(channelCount: 1, frameCapacity: 128)
         let (silence, sound) = (1_024 + place, 2_048 + place)
         voice.update(name: "Bob", silenceReason: nil, volume: 1, at: 0)

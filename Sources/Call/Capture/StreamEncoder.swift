@@ -89,6 +89,7 @@ package final class StreamEncoder {
         _ emit: (_ payload: UnsafeRawBufferPointer, _ position: Int, _ isAfterGap: Bool) -> Void
     ) throws(CodecError) {
         if captured.gap > 0 { startAfterGap(of: captured.gap) }
+        // The codec has not had the sound before.
         if isWanted, !wasWanted {
             encoder.reset()
             fadedFrames = 0
@@ -114,14 +115,16 @@ package final class StreamEncoder {
     /// The frames in `past` that are not encoded yet.
     private var pastAhead: Int { filledFrames }
 
-    /// Counts frames that were written after the filled ones, and copies them to `past`. There they have no fade, because a
-    /// ``RateEncoder`` primes its codec with earlier sound instead.
+    /// Counts frames that were written after the filled ones.
+    private func fill(_ count: Int) {
+        // A RateEncoder primes its codec with earlier sound, so its frames have no fade.
+        if keepsPast { keep(count) }
+        fadeIn(count)
+        filledFrames += count
+    }
+
+    /// Copies the frames after the filled ones to `past`.
     private func keep(_ count: Int) {
-        defer {
-            fadeIn(count)
-            filledFrames += count
-        }
-        guard keepsPast else { return }
         if pastCount + count > past.frameCapacity {
             let kept = min(pastCount, keptPastFrames)
             for c in 0..<past.channels.count {
@@ -163,12 +166,12 @@ package final class StreamEncoder {
         precondition(count <= readLimit)
         guard resamples else {
             for c in 0..<channels.count { copySamples(block.channels[c] + filledFrames, channels[c], count) }
-            return keep(count)
+            return fill(count)
         }
         let frames = resampler.outputAvailable(afterAdding: count)
         for c in 0..<channels.count { copySamples(resampler.input[c] + resampler.inputOffset, channels[c], count) }
         resampler.render(block.channels, frameCount: frames, offset: filledFrames, adding: count)
-        keep(frames)
+        fill(frames)
     }
 
     private func encodeBlocks(_ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void) throws(CodecError) {

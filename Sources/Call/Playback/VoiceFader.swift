@@ -7,7 +7,7 @@ import EarshotAudioBase
 struct VoiceFader: BitwiseCopyable {
     private var gain: Float
     private let step: Float  // the change of the gain a frame
-    private let firstStep: Float  // while the voice begins
+    private let firstStep: Float  // the change while the voice begins
     private var hasBegun = false
     private var onsetFrames: Int  // the frames of a beginning voice that remain to be silenced
 
@@ -24,7 +24,7 @@ struct VoiceFader: BitwiseCopyable {
     }
 
     /// True once a voice that begins is loud enough to replace another.
-    var isHeard: Bool { @_noLocks get { gain > 0.5 } }
+    var isAudible: Bool { @_noLocks get { gain > 0.5 } }
 
     @_noLocks
     mutating func process(_ block: Channels, _ frameCount: Int, isHeard: Bool) {
@@ -33,7 +33,7 @@ struct VoiceFader: BitwiseCopyable {
             if !isHeard { for c in 0..<block.count { clearSamples(block[c], frameCount) } }
             return
         }
-        fade(block, from: 0, frameCount, by: isHeard ? step : 0 - step, exponent: 1)
+        fade(block, from: 0, frameCount, by: isHeard ? step : 0 - step)
     }
 
     /// Fades a voice in from 0.5 ms after its first sample that is not zero; does nothing once the voice has its full gain.
@@ -49,7 +49,7 @@ struct VoiceFader: BitwiseCopyable {
             first = first &+ silentFrames
             for c in 0..<block.count { clearSamples(block[c], first) }
         }
-        fade(block, from: first, frameCount, by: firstStep, exponent: 2)
+        fade(block, from: first, frameCount, by: firstStep, isSquared: true)
     }
 
     /// Returns the first frame that is not zero; `frameCount` if there is none.
@@ -66,7 +66,7 @@ struct VoiceFader: BitwiseCopyable {
 
     @_noLocks
     private mutating func fade(
-        _ block: Channels, from first: Int, _ frameCount: Int, by change: Float, exponent: Int
+        _ block: Channels, from first: Int, _ frameCount: Int, by change: Float, isSquared: Bool = false
     ) {
         var reached = gain
         for c in 0..<block.count {
@@ -76,7 +76,7 @@ struct VoiceFader: BitwiseCopyable {
             while i < frameCount {
                 reached += change
                 reached = reached < 0 ? 0 : reached > 1 ? 1 : reached
-                samples[i] *= exponent == 2 ? reached * reached : reached
+                samples[i] *= isSquared ? reached * reached : reached
                 i &+= 1
             }
         }

@@ -89,7 +89,7 @@ struct VoiceMix: ~Copyable {
         guard successor >= 0 else { return slots[index].isLeaving }
         slots[index].waitFrames &-= frameCount
         let concealedTime = slots[index].renderer?.concealedTime ?? 0
-        if slots[index].waitFrames <= 0 || slots[successor].fader.isHeard
+        if slots[index].waitFrames <= 0 || slots[successor].fader.isAudible
             || concealedTime > VoiceMix.longestConcealment
         {
             slots[index].isLeaving = true

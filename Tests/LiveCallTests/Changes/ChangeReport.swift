@@ -18,8 +18,11 @@ struct ChangeReport {
 
     private let limits: Limits
     private(set) var rows = [CallChange.Kind: Row]()
-    /// The clicks and gaps that are too large, and all other failures.
-    private(set) var faults: [String] = []
+    /// The clicks that are too loud, and the gaps that are too long, as playout counts them.
+    private(set) var soundFaults: [String] = []
+    /// The other failures.
+    private(set) var otherFaults: [String] = []
+    var faults: [String] { soundFaults + otherFaults }
     private(set) var callCount = 0
     /// The seconds of listened sound.
     private(set) var seconds = 0.0
@@ -41,16 +44,18 @@ struct ChangeReport {
         callCount += 1
         let oldCount = faults.count
         for change in call.changes { rows[change.kind, default: Row()].count += 1 }
-        for gap in call.gaps { note(gap.frameCount, gap.text, at: gap.time, in: call) }
+        for gap in call.gaps {
+            if let fault = note(gap.frameCount, gap.text, at: gap.time, in: call) { soundFaults.append(fault) }
+        }
         for (kind, frameCount) in call.explainedGaps {
             rows[kind, default: Row()].note(gap: frameCount)
             guard frameCount > kind.allowedGapFrames else { continue }
-            faults.append("seed \(call.seed): \(kind.rawValue) costs \(frameCount) frames")
+            soundFaults.append("seed \(call.seed): \(kind.rawValue) costs \(frameCount) frames")
         }
         for peer in call.departed + call.present { judge(peer, in: call) }
-        faults += call.problems.map { "seed \(call.seed), \($0)" }
+        otherFaults += call.problems.map { "seed \(call.seed), \($0)" }
         guard faults.count > oldCount else { return }
-        faults.append("seed \(call.seed) alone: scripts/bench changes \(call.seed)-\(call.seed)")
+        otherFaults.append("seed \(call.seed) alone: scripts/bench changes \(call.seed)-\(call.seed)")
     }
 
     private mutating func judge(_ peer: ChangedPeer, in call: ChangedCall) {
@@ -100,9 +105,9 @@ struct ChangeReport {
         let name = "person \(measure.tone % 3)'s \(measure.tone < 3 ? "voice" : "song")"
         let text = "person \(person) hears \(name) of \(amplitude), not \(expected)"
         if missing > 0 {
-            note(missing, text, at: time, in: call)
+            if let fault = note(missing, text, at: time, in: call) { otherFaults.append(fault) }
         } else if amplitude > 1.1 * expected + 0.001 + measure.leakage {
-            faults.append("seed \(call.seed), \(Self.text(time)): \(text)")
+            otherFaults.append("seed \(call.seed), \(Self.text(time)): \(text)")
         }
     }
 
@@ -115,17 +120,17 @@ struct ChangeReport {
         let isLater = kind == .leave && departure == nil
         guard level > max(limits.click, isLater ? HeardSound.clickLimit : kind?.clickLimit ?? HeardSound.clickLimit)
         else { return }
-        faults.append(
+        soundFaults.append(
             "seed \(call.seed), \(Self.text(time)): person \(person) hears a click of "
                 + String(format: "%.1f dBFS ", level) + Self.text(change))
     }
 
-    /// Notes a gap that no changed codec explains.
-    private mutating func note(_ gap: Int, _ text: String, at time: HostTime, in call: ChangedCall) {
+    /// Notes a gap that no changed codec or device explains. Returns a text if it is too long.
+    private mutating func note(_ gap: Int, _ text: String, at time: HostTime, in call: ChangedCall) -> String? {
         let change = Self.lastChange(before: time, in: call)
         if let kind = change?.kind { rows[kind, default: Row()].note(gap: gap) }
-        guard gap > limits.unexplainedGap else { return }
-        faults.append("seed \(call.seed), \(Self.text(time)): \(text) \(Self.text(change))")
+        guard gap > limits.unexplainedGap else { return nil }
+        return "seed \(call.seed), \(Self.text(time)): \(text) \(Self.text(change))"
     }
 
     /// Returns the departure of a person whose voice is still concealed at a time; nil if there is none.

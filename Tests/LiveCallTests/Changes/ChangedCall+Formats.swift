@@ -21,7 +21,8 @@ struct GapAllowance {
 extension ChangedCall {
     /// The frames of a new Opus encoder's first packet.
     private static let firstOpusPacket = 480
-    /// The seconds after a change of the codec in which the gap must end. Of longer packets, few are known after half a second.
+    /// The seconds after a change of the codec in which the gap must end: longer packets are few, so their delays are learned
+    /// slowly.
     private static let gapTime = 1.0
 
     /// The seconds for which a description is under way.

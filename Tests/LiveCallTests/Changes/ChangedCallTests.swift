@@ -52,7 +52,7 @@ import Testing
             try call.run()
             report.add(call)
         }
-        let faults = report.faults.filter { $0.contains("click") || $0.contains("misses") || $0.contains("costs") }
+        let faults = report.soundFaults
         for fault in faults.prefix(20) { print(fault) }
         #expect(faults.isEmpty, "\(faults.count) faults, the first: \(faults.first ?? "")")
         for line in report.table(of: kinds) { print("with \(kind): \(line)") }

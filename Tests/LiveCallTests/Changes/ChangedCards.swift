@@ -48,7 +48,9 @@ final class ChangedCards: AudioSystem, @unchecked Sendable {  // used by one thr
     var failure: AudioDeviceError? { nil }
 
     /// The clock of the person's session.
-    var clock: SessionClock { .simulated(now: { self.call.now }, wait: { self.call.wait($0) }) }
+    var clock: SessionClock {
+        SessionClock(now: { self.call.now }, wait: { self.call.wait($0) }, slept: { 0 }, hasThread: false)
+    }
 
     var nextCallTime: HostTime { cards.map(\.device.nextCallTime).min() ?? .never }
 

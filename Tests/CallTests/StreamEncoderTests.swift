@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotAudioCodecs
+import EarshotMediaTransport
+import TestSupport
+import Testing
+
+@testable import EarshotCall
+
+/// The beginning of a shared encoder in the middle of a sound.
+@Suite struct StreamEncoderTests {
+    private static let block = 128
+
+    /// Encodes blocks of a tone. Returns the payloads.
+    @discardableResult
+    private static func encode(_ blocks: Range<Int>, _ stream: StreamEncoder, isWanted: Bool = true) throws -> [[UInt8]]
+    {
+        let sound = AudioBuffer(channelCount: 1, frameCapacity: block)
+        var payloads: [[UInt8]] = []
+        for n in blocks {
+            for i in 0..<block { sound.channels[0][i] = tone(n * block + i) }
+            let captured = CapturedBlock(channels: sound.channels, frameCount: block, gap: 0)
+            try stream.encode(captured, isWanted: isWanted) { payload, _, _ in payloads.append(Array(payload)) }
+        }
+        return payloads
+    }
+
+    private static func tone(_ frame: Int) -> Float { sine(frame + 120, frequency: 100, rate: 48_000, amplitude: 0.5) }
+
+    private static func stream() throws -> StreamEncoder {
+        try StreamEncoder(RepairRig.configuration(.opus, frames: 480, bitRate: 64_000))
+    }
+
+    @Test func `an encoder that begins again makes the payloads of a new one`() throws {
+        let (paused, new) = (try Self.stream(), try Self.stream())
+        try Self.encode(0..<100, paused)
+        try Self.encode(100..<200, paused, isWanted: false)
+        let expected = try Self.encode(200..<300, new)
+        let payloads = try Self.encode(200..<300, paused)
+        #expect(payloads == expected && payloads.count == 26)
+    }
+
+    @Test func `the first sound fades in for the listener, and not in the history`() throws {
+        let stream = try Self.stream()
+        let decoder = try OpusDecoder(channelCount: 1).renderer
+        let decoded = AudioBuffer(channelCount: 1, frameCapacity: 480)
+        var heard: [Float] = []
+        for payload in try Self.encode(0..<20, stream) {
+            let count = payload.withUnsafeBufferPointer {
+                decoder.decode($0.baseAddress, byteCount: $0.count, into: decoded.channels, offset: 0, frameCount: 480)
+            }
+            heard += UnsafeBufferPointer(start: decoded.channels[0], count: count)
+        }
+        // The codec delays the sound by 312 frames. The tone begins at its peak, and the fade is complete after 480 frames.
+        let sound = Array(heard.dropFirst(312))
+        try #require(sound.count > 1_000)
+        #expect(sound[..<48].allSatisfy { abs($0) < 0.05 }, "\(sound[..<48].map { abs($0) }.max() ?? 1)")
+        #expect(abs(sound[960] - Self.tone(960)) < 0.05)
+        let first = stream.historyOffset(of: 0)
+        #expect((0..<480).allSatisfy { stream.history[0][first + $0] == Self.tone($0) })
+    }
+}
