@@ -40,8 +40,7 @@ public final class OpusEncoder {
         guard (1...2).contains(channelCount) else { throw .opus("\(channelCount) channels; supported: 1 or 2") }
         guard (6_000...510_000).contains(bitRate) else { throw .opus("\(bitRate) b/s; supported: 6000 to 510000") }
         guard (0...10).contains(complexity) else { throw .opus("complexity \(complexity); supported: 0 to 10") }
-        let isShort = frameDuration.frameCount < OpusFrameDuration.milliseconds10.frameCount
-        let application = isShort ? OPUS_APPLICATION_RESTRICTED_LOWDELAY : OPUS_APPLICATION_AUDIO
+        let application = Self.isShort(frameDuration) ? OPUS_APPLICATION_RESTRICTED_LOWDELAY : OPUS_APPLICATION_AUDIO
         var code: Int32 = 0
         var lookahead: Int32 = 0
         guard let encoder = opus_encoder_create(48_000, Int32(channelCount), application, &code) else {
@@ -122,8 +121,19 @@ public final class OpusEncoder {
     }
 
     /// Turns prediction across packets off or on from the next packet on. Without it a decoder can start at any packet.
+    ///
+    /// Independent packets of 2.5 and 5 ms have a constant bit rate: libopus's variable one takes what a long first packet needs
+    /// from the short packets after it, which then have 3 bytes each.
     package func setIndependent(_ isIndependent: Bool) {
         _ = earshot_opus_set_prediction_off(encoder, isIndependent ? 1 : 0)
+        if isShort { _ = earshot_opus_set_vbr(encoder, isIndependent ? 0 : 1) }
+    }
+
+    private var isShort: Bool { Self.isShort(frameDuration) }
+
+    /// Returns true for packets that need libopus's low-delay mode.
+    private static func isShort(_ duration: OpusFrameDuration) -> Bool {
+        duration.frameCount < OpusFrameDuration.milliseconds10.frameCount
     }
 
     /// Resets the encoder to its initial state.

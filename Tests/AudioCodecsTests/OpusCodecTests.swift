@@ -86,6 +86,22 @@ import Testing
         #expect(heard.samples(0).allSatisfy { $0 == 0 })
     }
 
+    /// The variable bit rate of libopus gave the short packets 3 bytes each.
+    @Test func `short independent packets after a long one have their share of bits`() throws {
+        let said = AudioBuffer([Signals.sine(2_400, hertz: 150, rate: 48_000)])
+        let encoder = try OpusEncoder(channelCount: 1, frameDuration: .microseconds2500, bitRate: 128_000)
+        var packet = [UInt8](repeating: 0, count: OpusEncoder.maximumPacketByteCount)
+        encoder.setIndependent(true)
+        var counts: [Int] = []
+        for range in [0..<480, 480..<960] + (0..<8).map({ 960 + 120 * $0..<1_080 + 120 * $0 }) {
+            counts.append(
+                try packet.withUnsafeMutableBytes {
+                    try encoder.encode(said.channels, offset: range.lowerBound, frameCount: range.count, into: $0)
+                })
+        }
+        #expect(counts[2...].allSatisfy { $0 >= 38 }, "\(counts)")
+    }
+
     @Test("concealment of an unsupported length is rejected", arguments: [-120, 0, 1, 119, 121, 5_880])
     func concealmentLength(_ frames: Int) throws {
         let decoder = try OpusDecoder(channelCount: 2)

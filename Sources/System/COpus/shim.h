@@ -12,6 +12,7 @@ static inline int earshot_opus_set_complexity(OpusEncoder *e, opus_int32 v) { re
 static inline int earshot_opus_set_fec(OpusEncoder *e, opus_int32 v) { return opus_encoder_ctl(e, OPUS_SET_INBAND_FEC(v)); }
 static inline int earshot_opus_set_loss(OpusEncoder *e, opus_int32 v) { return opus_encoder_ctl(e, OPUS_SET_PACKET_LOSS_PERC(v)); }
 static inline int earshot_opus_set_prediction_off(OpusEncoder *e, opus_int32 v) { return opus_encoder_ctl(e, OPUS_SET_PREDICTION_DISABLED(v)); }
+static inline int earshot_opus_set_vbr(OpusEncoder *e, opus_int32 v) { return opus_encoder_ctl(e, OPUS_SET_VBR(v)); }
 static inline int earshot_opus_get_lookahead(OpusEncoder *e, opus_int32 *v) { return opus_encoder_ctl(e, OPUS_GET_LOOKAHEAD(v)); }
 static inline int earshot_opus_reset_encoder(OpusEncoder *e) { return opus_encoder_ctl(e, OPUS_RESET_STATE); }
 static inline EARSHOT_NO_LOCKS int earshot_opus_reset_decoder(OpusDecoder *d) { return opus_decoder_ctl(d, OPUS_RESET_STATE); }
