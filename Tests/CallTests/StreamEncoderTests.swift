@@ -43,12 +43,13 @@ import Testing
 
     @Test func `the first sound fades in for the listener, and not in the history`() throws {
         let stream = try Self.stream()
-        let decoder = try OpusDecoder(channelCount: 1).renderer
+        let decoder = try OpusDecoder(channelCount: 1)
         let decoded = AudioBuffer(channelCount: 1, frameCapacity: 480)
         var heard: [Float] = []
         for payload in try Self.encode(0..<20, stream) {
             let count = payload.withUnsafeBufferPointer {
-                decoder.decode($0.baseAddress, byteCount: $0.count, into: decoded.channels, offset: 0, frameCount: 480)
+                decoder.renderer.decode(
+                    $0.baseAddress, byteCount: $0.count, into: decoded.channels, offset: 0, frameCount: 480)
             }
             heard += UnsafeBufferPointer(start: decoded.channels[0], count: count)
         }
