@@ -59,22 +59,13 @@ package struct MixFile {
         to path: String, type: AudioFileType, progress: (Double) -> Bool = { _ in true }
     ) throws(MixError) -> Result {
         try source.checkOutput(path)
-        let isNew = PathText.status(path) == nil
-        do {
-            // The replacement has the mode of the file that it replaces: 0600.
-            if isNew { try output { () throws(AudioFileError) in try AppendingFile(path: path).close() } }
-            let replacement = try output { () throws(AudioFileError) in try AtomicFileReplacement(of: path) }
-            let result = try write(replacement, path, type, progress)
-            try output { () throws(AudioFileError) in try replacement.commit() }
-            return result
-        } catch {
-            if isNew { OutputPath.remove(path) }
-            throw error
+        return try PrivateFile.write(path) { (partial) throws(MixError) in
+            try write(to: partial, named: path, type, progress)
         }
     }
 
     private func write(
-        _ replacement: AtomicFileReplacement, _ path: String, _ type: AudioFileType, _ progress: (Double) -> Bool
+        to partial: String, named path: String, _ type: AudioFileType, _ progress: (Double) -> Bool
     ) throws(MixError) -> Result {
         let ceiling = Self.ceiling(for: type)
         var gain = 0.0
@@ -89,7 +80,7 @@ package struct MixFile {
         while true {
             let share = settings.loudness == nil ? 0 : 0.5
             let (leveller, mixdown) = try pass(
-                gain: gain, ceiling: needsLimiter ? ceiling : nil, to: (replacement.path, path, type),
+                gain: gain, ceiling: needsLimiter ? ceiling : nil, to: (partial, path, type),
                 progress: { progress(share + $0 * (1 - share)) })
             passCount += 1
             let measured = leveller.measurement
@@ -100,7 +91,7 @@ package struct MixFile {
                 needsLimiter = needsLimiter || measured.truePeak + target - measured.integrated > ceiling
                 continue
             }
-            tag(replacement.path)
+            tag(partial)
             return Result(
                 frameCount: mixdown.frameCount, sampleRate: mixdown.format.sampleRate,
                 loudness: measured.integrated.isFinite ? measured.integrated : nil, truePeak: measured.truePeak,
@@ -125,7 +116,7 @@ package struct MixFile {
         let block = AudioBuffer(channelCount: 2, frameCapacity: Self.blockLength)
         var writer: (any SoundFileWriter)?
         if let file {
-            writer = try output(file.name, insteadOf: file.path) { () throws(AudioFileError) in
+            writer = try PrivateFile.output(file.name, insteadOf: file.path) { () throws(AudioFileError) in
                 try SoundFiles.create(file.path, type: file.type, format: mixdown.format, settings: encoding)
             }
         }
@@ -147,12 +138,12 @@ package struct MixFile {
             silence -= pushed
             let kept = leveller.process(block.channels, count + pushed)
             guard let file, let writer else { continue }
-            try output(file.name, insteadOf: file.path) { () throws(AudioFileError) in
+            try PrivateFile.output(file.name, insteadOf: file.path) { () throws(AudioFileError) in
                 try writer.write(block.channels, frameCount: kept.count, offset: kept.lowerBound)
             }
         }
         if let file, let writer {
-            try output(file.name, insteadOf: file.path) { () throws(AudioFileError) in try writer.close() }
+            try PrivateFile.output(file.name, insteadOf: file.path) { () throws(AudioFileError) in try writer.close() }
         }
         return (leveller, mixdown)
     }
@@ -162,11 +153,5 @@ package struct MixFile {
         (tags.album, tags.date, tags.title) = (source.room, source.date, "\(source.room): mix")
         // Formats without tags are skipped.
         try? tags.write(to: path)
-    }
-
-    private func output<Value>(
-        _ name: String = "", insteadOf path: String = "", _ work: () throws(AudioFileError) -> Value
-    ) throws(MixError) -> Value {
-        do { return try work() } catch { throw .output(path.isEmpty ? error : error.named(name, insteadOf: path)) }
     }
 }

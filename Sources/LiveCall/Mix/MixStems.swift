@@ -74,10 +74,12 @@ package struct MixStems {
                 DAWProject.archive(
                     tracks, seconds: seconds, sampleRate: source.sampleRate, room: source.room)
             }
-        try Self.replacing(path) { (partial) throws(AudioFileError) in
-            let file = try AppendingFile(path: partial)
-            try file.append(bytes)
-            try file.close()
+        try PrivateFile.write(path) { (partial) throws(MixError) in
+            try PrivateFile.output(path, insteadOf: partial) { () throws(AudioFileError) in
+                let file = try AppendingFile(path: partial)
+                try file.append(bytes)
+                try file.close()
+            }
         }
     }
 
@@ -107,22 +109,5 @@ package struct MixStems {
         }
         do throws(AudioFileError) { for writer in writers { try writer.close() } } catch { throw .output(error) }
         return rendered
-    }
-
-    /// Writes a file that has its name when it is complete. Only the user can read a new one.
-    static func replacing(_ path: String, _ write: (String) throws(AudioFileError) -> Void) throws(MixError) {
-        let isNew = PathText.status(path) == nil
-        do throws(AudioFileError) {
-            // The replacement has the mode of the file that it replaces: 0600.
-            if isNew { try AppendingFile(path: path).close() }
-            let replacement = try AtomicFileReplacement(of: path)
-            do throws(AudioFileError) { try write(replacement.path) } catch {
-                throw error.named(path, insteadOf: replacement.path)
-            }
-            try replacement.commit()
-        } catch {
-            if isNew { OutputPath.remove(path) }
-            throw .output(error)
-        }
     }
 }
