@@ -70,7 +70,7 @@ import Testing
         #expect(again == .exit(73) && words.contains("Use --overwrite"))
         #expect(try run([scratch("a.wav"), "--overwrite"]).0 == .exit(0))
         let (own, ownWords) = try run([scratch("room/Ann.wav"), "--overwrite"])
-        #expect(own == .exit(73) && ownWords.contains("Choose another --output"))
+        #expect(own == .exit(73) && ownWords.contains("Choose another file"))
         #expect(try Data(contentsOf: URL(fileURLWithPath: scratch("room/Ann.wav"))) == voice)
     }
 
@@ -89,7 +89,8 @@ import Testing
         (["--balance", "Anna=1"], 64, "Did you mean 'Ann'?"), (["--balance", "Ann"], 64, "--balance Ann=-3"),
         (["--pan", "Ann=2"], 64, "-1 to 1"), (["--nudge", "Ann=x"], 64, "-10000 to 10000"),
         (["--preset", "loud"], 64, "dry, natural, room, stage"), (["--session", "reaper"], 64, "--stems"),
-        (["--output", "x.wma"], 64, "Unknown format"), (["--output", "/nowhere/x.wav"], 73, "folder does not exist"),
+        (["--output", "x.wma"], 64, "Unknown format"), (["--output", "-", "--to", "wav"], 64, "Name a file"),
+        (["--output", "/nowhere/x.wav"], 73, "folder does not exist"),
     ]) func `wrong arguments are explained`(arguments: [String], status: Int, words: String) throws {
         let scratch = try Scratch()
         try recording(scratch("room"))

@@ -90,7 +90,7 @@ import Testing
             rig.manifest.tracks[0].frameCount = n
             rig.manifest.tracks[0].gaps = [.init(frame: n, frameCount: n, reason: .away)]
             rig.manifest.tracks[0].volumes = [.init(frame: n, gain: 1e30), .init(frame: 5_000, gain: -1)]
-            let (result, sound) = try rig.mix("natural", loudness: -14)
+            let (result, sound) = try rig.mix("natural", loudness: -14) { $0.voices[0].nudge = -20 }
             #expect(result.frameCount > 10_000 && sound[0].allSatisfy(\.isFinite))
         }
         rig.manifest.tracks[0].gaps = (0..<10_000).map { .init(frame: $0, frameCount: 1, reason: .device) }

@@ -120,6 +120,8 @@ import Testing
         let expected = sound.indices.map { (18_000..<36_000).contains($0) ? 0 : sound[$0] }
         #expect(damaged[0] == expected)
         #expect(result.faults.map(\.kind) == [.missing] && result.faults[0].voice == "Ann")
+        try FileManager.default.removeItem(atPath: rig.path("Ann-001.wav"))
+        #expect(try rig.mix().sound[0] == sound.indices.map { $0 < 36_000 ? 0 : sound[$0] })
     }
 
     @Test func `a voice of another rate is converted to its place`() throws {

@@ -56,6 +56,8 @@ package struct MixFault: Error, Hashable, CustomStringConvertible {
 
     /// The voice's name.
     package var voice: String
+    /// The name of its file, or of the first part.
+    package var file: String
     package var kind: Kind
     /// One sentence that says what happened.
     package var description: String

@@ -59,7 +59,7 @@ package struct MixFile {
         to path: String, type: AudioFileType, progress: (Double) -> Bool = { _ in true }
     ) throws(MixError) -> Result {
         try source.checkOutput(path)
-        return try PrivateFile.write(path) { (partial) throws(MixError) in
+        return try MixOutput.write(path) { (partial) throws(MixError) in
             try write(to: partial, named: path, type, progress)
         }
     }
@@ -116,7 +116,7 @@ package struct MixFile {
         let block = AudioBuffer(channelCount: 2, frameCapacity: Self.blockLength)
         var writer: (any SoundFileWriter)?
         if let file {
-            writer = try PrivateFile.output(file.name, insteadOf: file.path) { () throws(AudioFileError) in
+            writer = try MixOutput.output(file.name, insteadOf: file.path) { () throws(AudioFileError) in
                 try SoundFiles.create(file.path, type: file.type, format: mixdown.format, settings: encoding)
             }
         }
@@ -138,12 +138,12 @@ package struct MixFile {
             silence -= pushed
             let kept = leveller.process(block.channels, count + pushed)
             guard let file, let writer else { continue }
-            try PrivateFile.output(file.name, insteadOf: file.path) { () throws(AudioFileError) in
+            try MixOutput.output(file.name, insteadOf: file.path) { () throws(AudioFileError) in
                 try writer.write(block.channels, frameCount: kept.count, offset: kept.lowerBound)
             }
         }
         if let file, let writer {
-            try PrivateFile.output(file.name, insteadOf: file.path) { () throws(AudioFileError) in try writer.close() }
+            try MixOutput.output(file.name, insteadOf: file.path) { () throws(AudioFileError) in try writer.close() }
         }
         return (leveller, mixdown)
     }

@@ -74,8 +74,8 @@ package struct MixStems {
                 DAWProject.archive(
                     tracks, seconds: seconds, sampleRate: source.sampleRate, room: source.room)
             }
-        try PrivateFile.write(path) { (partial) throws(MixError) in
-            try PrivateFile.output(path, insteadOf: partial) { () throws(AudioFileError) in
+        try MixOutput.write(path) { (partial) throws(MixError) in
+            try MixOutput.output(path, insteadOf: partial) { () throws(AudioFileError) in
                 let file = try AppendingFile(path: partial)
                 try file.append(bytes)
                 try file.close()

@@ -24,6 +24,7 @@ final class TrackReader {
     private(set) var faults: Set<MixFault> = []
 
     private let voice: String
+    private let file: String
     private let sampleRate: Double
     private var parts: [Part]
     private var openPart: (index: Int, source: DamageTolerantReader, reader: ConvertedFileReader)?
@@ -32,31 +33,36 @@ final class TrackReader {
 
     /// Opens each part once. A sample rate other than the recording's is converted.
     init(_ track: RecordingManifest.Track, folder: String, voice: String, sampleRate: Double) {
-        self.voice = voice
+        (self.voice, file) = (voice, track.file)
         self.sampleRate = sampleRate
         parts = Self.fileNames(of: track).map { Part(path: "\(folder)/\($0)") }
         var channelCount = 1
         for index in parts.indices {
             do throws(AudioFileError) {
-                let file = try SoundFiles.open(parts[index].path)
-                channelCount = max(channelCount, min(2, file.processingFormat.channelCount))
+                let source = try SoundFiles.open(parts[index].path)
+                channelCount = max(channelCount, min(2, source.processingFormat.channelCount))
                 parts[index].frameCount = RateConverter.frameCount(
-                    min(file.frameCount, Self.maximumFrameCount), from: file.processingFormat.sampleRate,
+                    min(source.frameCount, Self.maximumFrameCount), from: source.processingFormat.sampleRate,
                     to: sampleRate)
             } catch {
-                faults.insert(MixFault(voice: voice, kind: .missing, description: error.description))
+                faults.insert(MixFault(voice: voice, file: file, kind: .missing, description: error.description))
             }
         }
         self.channelCount = channelCount
         // All parts but the last have the same length, so each place is known although a part is missing.
-        let partLength = parts.dropLast().map(\.frameCount).max() ?? 0
+        let total = max(0, min(track.frameCount, Self.maximumFrameCount))
+        var partLength = parts.dropLast().map(\.frameCount).max() ?? 0
+        if partLength == 0, let last = parts.last?.frameCount, parts.count > 1 {
+            partLength = max(0, total - last) / (parts.count - 1)
+        }
         for index in parts.indices { parts[index].start = index * partLength }
         frameCount = parts.last { $0.frameCount > 0 }.map { $0.start + $0.frameCount } ?? 0
-        let missing = Double(max(0, min(track.frameCount, Self.maximumFrameCount)) - frameCount) / sampleRate
+        let missing = Double(total - frameCount) / sampleRate
         if frameCount > 0, missing > 0 {
             faults.insert(
                 MixFault(
-                    voice: voice, kind: .short(seconds: missing), description: "\(folder)/\(track.file): ends early"))
+                    voice: voice, file: file, kind: .short(seconds: missing),
+                    description: "\(folder)/\(track.file): ends early"))
         }
     }
 
@@ -103,6 +109,6 @@ final class TrackReader {
     }
 
     private func note(_ kind: MixFault.Kind, _ text: String) {
-        faults.insert(MixFault(voice: voice, kind: kind, description: text))
+        faults.insert(MixFault(voice: voice, file: file, kind: kind, description: text))
     }
 }

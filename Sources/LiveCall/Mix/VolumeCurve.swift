@@ -6,6 +6,8 @@ import EarshotAudioBase
 struct VolumeCurve {
     /// The maximum gain: that of a call's volume is 8.
     static let maximumGain: Float = 8
+    /// No recording is as long: 700 years at 48 kHz.
+    private static let maximumFrame = 1 << 50
     private let points: [RecordingManifest.Volume]
     private let rampLength: Int
     private var next = 0
@@ -15,7 +17,8 @@ struct VolumeCurve {
 
     /// - Parameter volumes: of a file, so in any order and of any value.
     init(_ volumes: [RecordingManifest.Volume], sampleRate: Double) {
-        points = volumes.filter { $0.gain.isFinite }.sorted { $0.frame < $1.frame }
+        points = volumes.filter { $0.gain.isFinite && $0.frame < Self.maximumFrame }
+            .map { .init(frame: max(0, $0.frame), gain: $0.gain) }.sorted { $0.frame < $1.frame }
         rampLength = max(1, Int(sampleRate / 100))
         rampPast = rampLength
     }

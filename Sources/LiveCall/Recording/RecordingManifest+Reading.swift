@@ -9,7 +9,7 @@ extension RecordingManifest {
     static let maximumByteCount = 128 << 20
     /// The maximum number of tracks: those of 64 participants, the local microphone and the mix, with room for later programs.
     static let maximumTrackCount = 256
-    /// The maximum number of parts of a track: a year in parts of an hour.
+    /// The maximum number of parts of all tracks: eight voices for a week in parts of ten minutes.
     static let maximumPartCount = 10_000
     /// The version that this program reads and writes.
     static let currentVersion = 1
@@ -43,9 +43,12 @@ extension RecordingManifest {
         if version < 1 { return "its version is \(version)" }
         if !AudioFormat.sampleRates.contains(Double(sampleRate)) { return "its sample rate is \(sampleRate) Hz" }
         if tracks.count > Self.maximumTrackCount { return "it has \(tracks.count) tracks" }
+        var partCount = 0
         for track in tracks {
             if !Self.isFileName(track.file) { return "'\(track.file)' is not the name of a file in the folder" }
-            if !(1...Self.maximumPartCount).contains(track.parts) { return "\(track.file) has \(track.parts) parts" }
+            let isPossible = (1...Self.maximumPartCount).contains(track.parts)
+            partCount += isPossible ? track.parts : 0
+            if !isPossible || partCount > Self.maximumPartCount { return "\(track.file) has \(track.parts) parts" }
         }
         return nil
     }

@@ -13,7 +13,7 @@ extension MixError: AdvisedError {
         case .nothingReadable: "Restore the files: earshot info FOLDER shows which can be read."
         case .unknownVoice(_, let near, let all):
             ErrorText.suggestion(near, otherwise: "Voices: \(all.joined(separator: ", ")).")
-        case .ownFile: "Choose another --output."
+        case .ownFile: "Choose another file or folder for the output."
         case .cancelled: nil
         }
     }

@@ -90,6 +90,7 @@ struct MixCommand: ExampledCommand {
             throw ValidationError("--preset must be \(MixPreset.all.map(\.name).joined(separator: ", "))")
         }
         try FileKinds.check(to)
+        if output == StandardStream.name { throw ValidationError("Name a file: a mix cannot go to standard output.") }
         if to == nil, let output { try SoundFileOutput.check(output, option: "--output") }
         if let session {
             guard MixStems.Session(rawValue: session) != nil else {

@@ -57,7 +57,7 @@ struct MixReport: Encodable {
                 name: voice.name, file: voice.file, balanceDb: Double(settings.voices[index].balance),
                 pan: Double(settings.pan(of: index)), nudgeMs: settings.voices[index].nudge, gaps: voice.gapCount,
                 gapSeconds: voice.gapSeconds,
-                problems: result.faults.filter { $0.voice == voice.name }.map(\.text))
+                problems: result.faults.filter { $0.file == voice.file }.map(\.text))
         }
         passes = result.passCount
         (elapsedSeconds, timesRealTime) = (elapsed, elapsed > 0 ? seconds / elapsed : 0)

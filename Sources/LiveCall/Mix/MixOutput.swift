@@ -2,8 +2,8 @@
 
 import EarshotAudioFiles
 
-/// A file with voices of people: a new one can be read only by the user.
-enum PrivateFile {
+/// The files of a mix. They have voices of people: a new one can be read only by the user.
+enum MixOutput {
     /// Writes a file that has its name when it is complete. An existing file is replaced and keeps its mode.
     /// - Parameter write: writes the file with the path that it gets; its errors should name `path`.
     static func write<Result>(
