@@ -105,7 +105,7 @@ let allLayers = [
             "AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "AudioDevices", "AudioSession", "AudioEngine",
             "AudioQueues", "AudioStreams", "VoiceProcessing", "Playout", "MediaTransport", "Rooms", "Nearby", "Call",
         ],
-        testUses: ["Simulation", "EngineMeasures"]),
+        testUses: ["Simulation", "EngineMeasures", "CEBUR128"]),
     Layer(
         name: "Simulation",
         uses: [
