@@ -36,7 +36,9 @@ final class SingerRig {
     /// - Parameter input: nil if one card captures and plays.
     init(song: Int, output: Card, input: Card? = nil) {
         source = SongSource(
-            SyntheticSound(sampleRate: Self.songRate, frameCount: song) { Float(voice(at: Double($0) / Self.songRate)) },
+            SyntheticSound(sampleRate: Self.songRate, frameCount: song) {
+                Float(voice(at: Double($0) / Self.songRate))
+            },
             into: ring, deviceRate: Card.nominalRate)
         renderer = SongRenderer(
             ring: ring.reader, orders: orders.reader, played: played.writer, block: memory.channels,

@@ -85,7 +85,8 @@ import Testing
             var map = SongMap()
             for _ in 0..<40 {
                 map.append(
-                    piece(number(), number(), at: SongPosition(units: Int128(number()) << Int128(random.next() % 64)),
+                    piece(
+                        number(), number(), at: SongPosition(units: Int128(number()) << Int128(random.next() % 64)),
                         rate: number()))
                 map.append(SongMap.Gap(frame: number(), frameCount: number(), reason: .unknown))
                 _ = map.position(at: number())

@@ -69,7 +69,9 @@ package final class StemRenderer {
         var done = 0
         while done < total {
             let position = Int64(start + done)
-            while section < plan.sections.count, plan.sections[section].songFrames.upperBound <= position { section += 1 }
+            while section < plan.sections.count, plan.sections[section].songFrames.upperBound <= position {
+                section += 1
+            }
             guard section < plan.sections.count else { break }
             let (range, index) = (plan.sections[section].songFrames, plan.sections[section].piece)
             if range.lowerBound > position {

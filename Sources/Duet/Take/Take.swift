@@ -53,7 +53,8 @@ package struct Take: Sendable {
         else { return false }
         return map.append(
             SongMap.Piece(
-                frame: line.frame, frameCount: line.frameCount, position: SongPosition(frame: frame, fraction: fraction),
+                frame: line.frame, frameCount: line.frameCount,
+                position: SongPosition(frame: frame, fraction: fraction),
                 rate: rate, hostTime: HostTime(nanoseconds: line.hostTime ?? 0)))
     }
 }
