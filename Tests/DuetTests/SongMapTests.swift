@@ -16,7 +16,8 @@ import Testing
     @Test func `a frame leads to a position and back`() {
         var map = SongMap()
         let rate = Self.unit + Self.unit / 3
-        #expect(map.append(piece(100, 1_000, at: SongPosition(frame: 7, fraction: 12_345), rate: rate)))
+        let isAppended1 = map.append(piece(100, 1_000, at: SongPosition(frame: 7, fraction: 12_345), rate: rate))
+        #expect(isAppended1)
         for frame in Int64(100)..<1_100 {
             let position = map.position(at: frame)
             #expect(position?.units == (Int128(7) << 40) + 12_345 + Int128(frame - 100) * Int128(rate))
@@ -36,13 +37,16 @@ import Testing
 
     @Test func `a piece that goes back is refused, and a full map takes no more`() {
         var map = SongMap()
-        #expect(map.append(piece(0, 10, at: SongPosition(frame: 0))))
-        #expect(!map.append(piece(9, 10, at: SongPosition(frame: 9))))
+        let isAppended2 = map.append(piece(0, 10, at: SongPosition(frame: 0)))
+        #expect(isAppended2)
+        let isAppended3 = map.append(piece(9, 10, at: SongPosition(frame: 9)))
+        #expect(!isAppended3)
         for index in 1..<Int64(SongMap.maximumCount) {
             map.append(piece(10 * index, 10, at: SongPosition(frame: 10 * index)))
         }
         #expect(map.pieces.count == SongMap.maximumCount)
-        #expect(!map.append(piece(1 << 30, 10, at: SongPosition(frame: 0))))
+        let isAppended4 = map.append(piece(1 << 30, 10, at: SongPosition(frame: 0)))
+        #expect(!isAppended4)
     }
 
     /// 60 min of blocks of 128 frames whose ends are rounded to nanoseconds, with a rate that changes by 50 ppm.
