@@ -31,7 +31,8 @@ import Testing
     }
 
     @Test func `a take is read as it was written`() throws {
-        let take = try Take(path: written(to: TemporaryFolder()).path)
+        let folder = try TemporaryFolder()
+        let take = try Take(path: written(to: folder).path)
         #expect(take.description == description)
         #expect(take.map.gaps.map(TakeMapper.Entry.gap) + take.map.pieces.map(TakeMapper.Entry.piece) == entries)
         #expect(!take.isTorn)
@@ -73,21 +74,29 @@ import Testing
     @Test func `random changes of a file never trap`() throws {
         let bytes = try written(to: TemporaryFolder()).bytes
         var random = SeededRandom(seed: 2)
-        for _ in 0..<500 {
+        var readCounts: [Int] = []
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        for run in 0..<500 {
             var changed = bytes
             for _ in 0..<3 {
-                changed[Int(random.next() % UInt64(bytes.count))] = UInt8(truncatingIfNeeded: random.next())
+                let index = Int(random.next() % UInt64(bytes.count))
+                if run % 2 == 0 {
+                    changed[index] = UInt8(truncatingIfNeeded: random.next())
+                } else if digits.contains(bytes[index]) {
+                    changed[index] = digits.lowerBound + UInt8(random.next() % 10)
+                }
             }
             if let take = try? Take(changed, path: "") {
                 let sound = SyntheticSound(sampleRate: 48_000, frameCount: 10_000) { _ in 0.5 }
                 let stem = StemRenderer(take.map, sound, frameCount: 2_000, songRate: 44_100)
                 let buffer = AudioBuffer(channelCount: 1, frameCapacity: 2_000)
-                #expect(try stem.read(into: buffer.channels, frameCount: 2_000) == 2_000)
+                readCounts.append(try stem.read(into: buffer.channels, frameCount: 2_000))
             }
         }
+        #expect(Set(readCounts) == [2_000])
     }
 
-    @Test func `a take without its sound has an error, and others are rendered`() throws {
+    @Test func `a take without its sound has an error`() throws {
         let folder = try TemporaryFolder()
         let path = try written(to: folder).path
         #expect(throws: AudioFileError.missing(path: "\(folder.path)/voice.wav")) {
