@@ -159,7 +159,39 @@ import Testing
         #expect(throws: MixError.ownFile(path: "\(rig.folder)/Ann.wav")) {
             try MixStems(source, MixSettings(for: source), folder: rig.folder, session: nil)
         }
+        let link = rig.path("link")
+        try FileManager.default.createDirectory(atPath: link, withIntermediateDirectories: false)
+        try FileManager.default.linkItem(atPath: rig.path("Ann.wav"), toPath: "\(link)/Ann.wav")
+        for folder in [link, rig.path("missing/..")] {
+            #expect(throws: MixError.ownFile(path: "\(folder)/Ann.wav")) {
+                try MixStems(source, MixSettings(for: source), folder: folder, session: nil)
+            }
+        }
         #expect(try MixRig.read(rig.path("Ann.wav"))[0].count == 10_000)
+    }
+
+    @Test func `stems that are cancelled leave the earlier files`() throws {
+        let rig = try rig()
+        let source = try rig.source()
+        let folder = rig.path("stems")
+        let stems = try MixStems(source, MixSettings(for: source), folder: folder, session: .reaper)
+        #expect(throws: MixError.cancelled) { try stems.write { $0 < 0.5 } }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        try stems.write()
+        let modes = try stems.paths.map {
+            try FileManager.default.attributesOfItem(atPath: $0)[.posixPermissions] as? Int
+        }
+        #expect(modes.allSatisfy { $0 == 0o600 })
+        let sounds = try stems.paths.dropLast().map { try MixRig.read($0) }
+        #expect(throws: MixError.cancelled) { try stems.write { $0 < 0.5 } }
+        #expect(try stems.paths.dropLast().map { try MixRig.read($0) } == sounds)
+    }
+
+    @Test func `a mix without a frame is refused`() throws {
+        let rig = try rig()
+        #expect(throws: MixError.empty) {
+            try rig.mix { settings in for index in 0..<2 { settings.voices[index].nudge = -10_000 } }
+        }
     }
 
     @Test func `a mix that cannot be written leaves no file`() throws {

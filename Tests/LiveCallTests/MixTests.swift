@@ -141,7 +141,7 @@ import Testing
         var settings = MixSettings(for: source)
         (settings.preset, settings.loudness) = (try #require(MixPreset.named("room")), nil)
         settings.voices[1].nudge = 100
-        let stems = try MixStems(source, settings, folder: rig.path("stems"), session: "reaper")
+        let stems = try MixStems(source, settings, folder: rig.path("stems"), session: .reaper)
         try stems.write()
         let sounds = try stems.paths.dropLast().map { try MixRig.read($0) }
         let mix = try rig.mix("room") { $0.voices[1].nudge = 100 }.sound

@@ -105,7 +105,7 @@ public struct SoundFileConversion: Sendable {
     /// - Parameter progress: is called for each block with the completed part, 0 to 1. Returning false cancels the conversion.
     public func run(progress: (Double) -> Bool = { _ in true }) throws(Failure) -> Result {
         guard let type = type ?? AudioFileType(fileName: output) else { throw .unknownKind(path: output) }
-        guard !Self.isSame(input, output) else { throw .sameFile(path: input) }
+        guard !PathText.isSameFile(input, output) else { throw .sameFile(path: input) }
         let source = try openSource()
         let format = AudioFormat(
             sampleRate: sampleRate ?? source.processingFormat.sampleRate,
@@ -215,12 +215,6 @@ public struct SoundFileConversion: Sendable {
 
     private func making<Value>(_ work: () throws(AudioFileError) -> Value) throws(Failure) -> Value {
         do { return try work() } catch { throw .output(error) }
-    }
-
-    /// Returns true if two paths lead to the same file.
-    private static func isSame(_ a: String, _ b: String) -> Bool {
-        guard let one = PathText.status(a), let other = PathText.status(b) else { return false }
-        return one.st_dev == other.st_dev && one.st_ino == other.st_ino
     }
 }
 

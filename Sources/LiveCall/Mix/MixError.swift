@@ -22,21 +22,24 @@ package enum MixError: Error, Equatable, CustomStringConvertible {
     case output(AudioFileError)
     /// The output is a file of the recording.
     case ownFile(path: String)
+    /// Each voice is moved before the beginning.
+    case empty
     /// `progress` returned false.
     case cancelled
 
     /// One sentence that says what happened.
     package var description: String {
         switch self {
-        case .noDescription(let folder): "\(folder): no recording, since it has no \(RecordingManifest.fileName)"
+        case .noDescription(let folder): "\(folder): not a recording, because it has no \(RecordingManifest.fileName)"
         case .unreadable(let error), .output(let error): error.description
         case .badDescription(let path, let reason): "\(path): cannot be used: \(reason)"
-        case .laterVersion(let path, let version): "\(path): version \(version) is of a later program"
+        case .laterVersion(let path, let version): "\(path): written by a newer Earshot (version \(version))"
         case .noVoices(let folder): "\(folder): the recording has no voices"
         case .nothingReadable(let folder, let faults):
             "\(folder): no voice can be read" + (faults.first.map { " (\($0))" } ?? "")
         case .unknownVoice(let name, _, _): "no voice named '\(name)'"
-        case .ownFile(let path): "\(path): is a file of the recording"
+        case .ownFile(let path): "\(path): belongs to the recording"
+        case .empty: "the mix would be empty, because each voice is moved before the beginning"
         case .cancelled: "the mix was cancelled; its output was deleted"
         }
     }

@@ -112,6 +112,7 @@ package struct MixFile {
         to file: (path: String, name: String, type: AudioFileType)? = nil, progress: (Double) -> Bool
     ) throws(MixError) -> (leveller: MixLeveller, mixdown: Mixdown) {
         let mixdown = try Mixdown(source, settings)
+        if mixdown.frameCount == 0 { throw .empty }
         let leveller = MixLeveller(decibels: gain, ceiling: ceiling, format: mixdown.format)
         let block = AudioBuffer(channelCount: 2, frameCapacity: Self.blockLength)
         var writer: (any SoundFileWriter)?

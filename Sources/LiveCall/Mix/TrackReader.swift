@@ -28,29 +28,30 @@ final class TrackReader {
     private let sampleRate: Double
     private var parts: [Part]
     private var openPart: (index: Int, source: DamageTolerantReader, reader: ConvertedFileReader)?
-    /// The maximum frames that are believed of a file's header.
-    private static let maximumFrameCount = 1 << 40
+    /// The maximum seconds that are believed of a file's header: a week.
+    private static let maximumTime = 7 * 24 * 3_600.0
 
     /// Opens each part once. A sample rate other than the recording's is converted.
     init(_ track: RecordingManifest.Track, folder: String, voice: String, sampleRate: Double) {
         (self.voice, file) = (voice, track.file)
         self.sampleRate = sampleRate
         parts = Self.fileNames(of: track).map { Part(path: "\(folder)/\($0)") }
+        let maximumFrameCount = Int(Self.maximumTime * sampleRate)
         var channelCount = 1
         for index in parts.indices {
             do throws(AudioFileError) {
                 let source = try SoundFiles.open(parts[index].path)
                 channelCount = max(channelCount, min(2, source.processingFormat.channelCount))
+                let rate = source.processingFormat.sampleRate
                 parts[index].frameCount = RateConverter.frameCount(
-                    min(source.frameCount, Self.maximumFrameCount), from: source.processingFormat.sampleRate,
-                    to: sampleRate)
+                    min(source.frameCount, Int(Self.maximumTime * rate)), from: rate, to: sampleRate)
             } catch {
                 faults.insert(MixFault(voice: voice, file: file, kind: .missing, description: error.description))
             }
         }
         self.channelCount = channelCount
         // All parts but the last have the same length, so each place is known although a part is missing.
-        let total = max(0, min(track.frameCount, Self.maximumFrameCount))
+        let total = max(0, min(track.frameCount, maximumFrameCount))
         var partLength = parts.dropLast().map(\.frameCount).max() ?? 0
         if partLength == 0, let last = parts.last?.frameCount, parts.count > 1 {
             partLength = max(0, total - last) / (parts.count - 1)

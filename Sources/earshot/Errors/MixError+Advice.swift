@@ -14,6 +14,7 @@ extension MixError: AdvisedError {
         case .unknownVoice(_, let near, let all):
             ErrorText.suggestion(near, otherwise: "Voices: \(all.joined(separator: ", ")).")
         case .ownFile: "Choose another file or folder for the output."
+        case .empty: "Use a smaller --nudge."
         case .cancelled: nil
         }
     }

@@ -10,7 +10,7 @@ struct MixCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "mix", abstract: "Mix the voices of a recorded call.",
         discussion: """
-            FOLDER is what host --record leaves: one file per voice, and recording.json. The mix has -14 LUFS with peaks below -1 dBTP. Presets: \(presets). The recording itself is never changed. Missing and damaged voices are silent in the mix, and reported.
+            FOLDER is a recording made with --record: one file per voice, and recording.json. The mix is normalized to -14 LUFS, with peaks below -1 dBTP (-2 before lossy encoding). Presets: \(presets). The recording itself is never changed. Missing and damaged voices are silent in the mix, and reported.
             """)
 
     private static var presets: String {
@@ -111,9 +111,14 @@ struct MixCommand: ExampledCommand {
             let (path, type) = file(settings)
             try source.checkOutput(path)
             try existing.check(path)
+            let session = session.flatMap(MixStems.Session.init)
             let stems = try stems.map { try MixStems(source, settings, folder: $0, session: session) }
             if let stems, !existing.overwrite, let path = stems.paths.first(where: ExistingFile.isFile) {
                 throw ExistingFile.failure(path)
+            }
+            let destination = AtomicFileReplacement.destination(of: path)
+            if stems?.paths.contains(where: { AtomicFileReplacement.destination(of: $0) == destination }) == true {
+                throw Failure("\(path) is also a stem. Use another --output.", status: Failure.usage)
             }
             let clock = ContinuousClock()
             let start = clock.now
@@ -141,15 +146,17 @@ struct MixCommand: ExampledCommand {
         var settings = MixSettings(for: source)
         settings.preset = preset.flatMap { MixPreset.named($0) } ?? MixPreset.standard
         if noNormalize { settings.loudness = nil }
-        func each(_ arguments: [String], _ option: String, _ set: (inout MixSettings.Voice, Double) -> Void) throws {
+        func each(
+            _ arguments: [String], _ option: String, _ unit: String, _ set: (inout MixSettings.Voice, Double) -> Void
+        ) throws {
             for argument in arguments {
-                let argument = try VoiceArgument(argument, option: option, unit: "", in: -1e9...1e9)
+                let argument = try VoiceArgument(argument, option: option, unit: unit, in: -1e9...1e9)
                 for index in try source.voices(named: argument.name) { set(&settings.voices[index], argument.value) }
             }
         }
-        try each(balance, "--balance") { $0.balance = Float($1) }
-        try each(pan, "--pan") { $0.pan = Float($1) }
-        try each(nudge, "--nudge") { $0.nudge = $1 }
+        try each(balance, "--balance", "dB") { $0.balance = Float($1) }
+        try each(pan, "--pan", "") { $0.pan = Float($1) }
+        try each(nudge, "--nudge", "ms") { $0.nudge = $1 }
         return settings
     }
 
@@ -173,7 +180,7 @@ struct VoiceArgument {
         }
         name = String(text[..<equals])
         var number = text[text.index(after: equals)...].replacing("\u{2212}", with: "-").lowercased()
-        for unit in ["db", "ms"] where number.hasSuffix(unit) { number.removeLast(2) }
+        if !unit.isEmpty, number.hasSuffix(unit.lowercased()) { number.removeLast(unit.count) }
         guard let value = Double(number.trimmingCharacters(in: .whitespaces)), range.contains(value) else {
             let words =
                 String(format: "%g to %g", range.lowerBound, range.upperBound) + (unit.isEmpty ? "" : " \(unit)")
@@ -183,7 +190,7 @@ struct VoiceArgument {
     }
 }
 
-/// The progress of a mix on a terminal, from its second second on.
+/// The progress of a mix on a terminal, once it has taken a second.
 struct MixProgress {
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant

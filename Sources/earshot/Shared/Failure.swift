@@ -98,7 +98,7 @@ struct Failure: Error {
         case .noDescription: noInput
         case .unreadable(let error): status(of: error)
         case .badDescription, .laterVersion, .noVoices, .nothingReadable: data
-        case .unknownVoice: usage
+        case .unknownVoice, .empty: usage
         case .output, .ownFile: cannotCreate
         case .cancelled: Interrupt.exitStatus
         }
