@@ -125,7 +125,7 @@ public struct SoundFileConversion: Sendable {
         do {
             writer = try SoundFiles.create(replacement.path, type: type, format: format, settings: settings)
         } catch { throw .output(error.named(output, insteadOf: replacement.path)) }
-        let clips = Self.clips(type, settings)
+        let clips = settings.hasIntegerSamples(type)
         var clipped = 0
         do throws(Failure) {
             try pass(reader, progress: { progress((passes - 1 + $0) / passes) }) {
@@ -168,11 +168,6 @@ public struct SoundFileConversion: Sendable {
 
     private func openSource() throws(Failure) -> DamageTolerantReader {
         try reading { () throws(AudioFileError) in DamageTolerantReader(try SoundFiles.openDetailed(input)) }
-    }
-
-    /// Returns true if a file of this type has integer samples.
-    private static func clips(_ type: AudioFileType, _ settings: SoundFiles.Settings) -> Bool {
-        type == .flac || [.wav, .rf64, .aiff, .caf].contains(type) && settings.sampleFormat != .float32
     }
 
     private static func clippedSampleCount(_ channels: Channels, _ frames: Range<Int>, _ channelCount: Int) -> Int {

@@ -31,6 +31,8 @@ package enum MixError: Error, Equatable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .noDescription(let folder): "\(folder): not a recording, because it has no \(RecordingManifest.fileName)"
+        // The incomplete file is deleted.
+        case .output(.diskFull(let path)): "\(path): the disk is full"
         case .unreadable(let error), .output(let error): error.description
         case .badDescription(let path, let reason): "\(path): cannot be used: \(reason)"
         case .laterVersion(let path, let version): "\(path): written by a newer Earshot (version \(version))"
@@ -53,7 +55,7 @@ package struct MixFault: Error, Hashable, CustomStringConvertible {
         case missing
         /// A part of the file could not be decoded, or its end is missing.
         case damaged
-        /// The file ends this many seconds before the end that `recording.json` gives.
+        /// The files have this many seconds less than `recording.json` gives.
         case short(seconds: Double)
     }
 

@@ -19,7 +19,7 @@ package struct MixSource: Sendable {
         let track: RecordingManifest.Track
     }
 
-    /// The path of the recording, as it was given.
+    /// The path of the recording's folder.
     package let folder: String
     /// The name of the room.
     package let room: String

@@ -12,8 +12,9 @@ final class TrackReader {
     private struct Part {
         var path: String
         var start = 0
-        /// 0 if the file cannot be read.
         var frameCount = 0
+        /// True if the file could be opened.
+        var isReadable = false
     }
 
     /// 1 or 2.
@@ -42,6 +43,7 @@ final class TrackReader {
             do throws(AudioFileError) {
                 let source = try SoundFiles.open(parts[index].path)
                 channelCount = max(channelCount, min(2, source.processingFormat.channelCount))
+                parts[index].isReadable = true
                 let rate = source.processingFormat.sampleRate
                 parts[index].frameCount = RateConverter.frameCount(
                     min(source.frameCount, Int(Self.maximumTime * rate)), from: rate, to: sampleRate)
@@ -58,11 +60,13 @@ final class TrackReader {
         }
         for index in parts.indices { parts[index].start = index * partLength }
         frameCount = parts.last { $0.frameCount > 0 }.map { $0.start + $0.frameCount } ?? 0
-        let missing = Double(total - frameCount) / sampleRate
-        if frameCount > 0, missing > 0 {
+        let missing = parts.dropLast().filter { $0.isReadable }.reduce(max(0, total - frameCount)) {
+            $0 + partLength - $1.frameCount
+        }
+        if missing > 0, parts.contains(where: { $0.isReadable }) {
             faults.insert(
                 MixFault(
-                    voice: voice, file: file, kind: .short(seconds: missing),
+                    voice: voice, file: file, kind: .short(seconds: Double(missing) / sampleRate),
                     description: "\(folder)/\(track.file): ends early"))
         }
     }

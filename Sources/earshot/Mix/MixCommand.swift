@@ -122,12 +122,17 @@ struct MixCommand: ExampledCommand {
             }
             let clock = ContinuousClock()
             let start = clock.now
-            var progress = MixProgress()
+            var progress = ProgressLine()
+            /// Returns false if the user has interrupted the command.
+            func show(_ part: Double, _ label: String) -> Bool {
+                progress.show { _ in String(format: "%@ %.0f %%", label, 100 * part) }
+                return !Interrupt.isRequested
+            }
             let mix = MixFile(source, settings, encoding: encoding.settings(orAs: .int24))
             let result: MixFile.Result
             do {
-                result = try mix.write(to: path, type: type) { progress.show($0, "mixing") }
-                try stems?.write { progress.show($0, "stems") }
+                result = try mix.write(to: path, type: type) { show($0, "mixing") }
+                try stems?.write { show($0, "stems") }
             } catch {
                 progress.clear()
                 if Interrupt.isRequested { throw ExitCodes.interrupted }
@@ -188,25 +193,4 @@ struct VoiceArgument {
         }
         self.value = value
     }
-}
-
-/// The progress of a mix on a terminal, once it has taken a second.
-struct MixProgress {
-    private let clock = ContinuousClock()
-    private let start: ContinuousClock.Instant
-    private var lastShownSeconds = 0.8
-
-    init() { start = clock.now }
-
-    /// Returns false if the user has interrupted the command.
-    mutating func show(_ part: Double, _ label: String) -> Bool {
-        let elapsed = (clock.now - start) / .seconds(1)
-        if elapsed - lastShownSeconds >= 0.2 {
-            lastShownSeconds = elapsed
-            Terminal.live(String(format: "%@ %.0f %%", label, 100 * part))
-        }
-        return !Interrupt.isRequested
-    }
-
-    func clear() { if lastShownSeconds > 0.8 { Terminal.live("") } }
 }
