@@ -29,7 +29,7 @@ import Testing
     @Test func `a folder without a description is no recording`() throws {
         let rig = try MixRig()
         #expect(throws: MixError.noDescription(folder: rig.folder)) { try MixSource(folder: rig.folder) }
-        #expect(throws: MixError.noDescription(folder: "/nowhere")) { try MixSource(folder: "/nowhere") }
+        #expect(throws: MixError.noFolder("/nowhere")) { try MixSource(folder: "/nowhere") }
     }
 
     @Test(arguments: [
@@ -59,7 +59,8 @@ import Testing
     @Test(arguments: [
         ("\"sampleRate\":48000", "\"sampleRate\":0"), ("\"sampleRate\":48000", "\"sampleRate\":9000000000000000000"),
         ("\"parts\":1", "\"parts\":0"), ("\"parts\":1", "\"parts\":2000000000"), ("\"version\":1", "\"version\":-1"),
-        ("\"Ben.wav\"", "\"Ann.wav\""), ("\"frameCount\":10000", "\"frameCount\":1e300"), ("\"gain\":1", "\"gain\":1e300"),
+        ("\"Ben.wav\"", "\"Ann.wav\""), ("\"frameCount\":10000", "\"frameCount\":1e300"),
+        ("\"gain\":1", "\"gain\":1e300"),
     ]) func `impossible values are refused`(before: String, after: String) throws {
         guard case .badDescription = try error({ $0.replacing(before, with: after) }) else {
             Issue.record("\(after) is accepted")

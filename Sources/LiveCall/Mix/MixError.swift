@@ -4,7 +4,9 @@ import EarshotAudioFiles
 
 /// The reason that a recording could not be mixed.
 package enum MixError: Error, Equatable, CustomStringConvertible {
-    /// The folder has no `recording.json`, or does not exist.
+    /// The folder does not exist.
+    case noFolder(String)
+    /// The folder has no `recording.json`.
     case noDescription(folder: String)
     /// `recording.json` cannot be opened.
     case unreadable(AudioFileError)
@@ -30,6 +32,7 @@ package enum MixError: Error, Equatable, CustomStringConvertible {
     /// One sentence that says what happened.
     package var description: String {
         switch self {
+        case .noFolder(let folder): "\(folder): no such folder"
         case .noDescription(let folder): "\(folder): not a recording, because it has no \(RecordingManifest.fileName)"
         // The incomplete file is deleted.
         case .output(.diskFull(let path)): "\(path): the disk is full"

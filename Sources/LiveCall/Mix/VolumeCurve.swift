@@ -28,7 +28,9 @@ struct VolumeCurve {
     mutating func apply(_ channels: Channels, frameCount: Int, at frame: Int) {
         var position = 0
         while position < frameCount {
-            while next < points.count, points[next].frame <= frame + position { begin(points[next], at: frame + position) }
+            while next < points.count, points[next].frame <= frame + position {
+                begin(points[next], at: frame + position)
+            }
             var count = frameCount - position
             if next < points.count { count = min(count, points[next].frame - (frame + position)) }
             let isMoving = rampPast < rampLength

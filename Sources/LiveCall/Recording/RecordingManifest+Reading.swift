@@ -19,7 +19,9 @@ extension RecordingManifest {
         let path = "\(folder)/\(Self.fileName)"
         let file: ReadableFile
         do throws(AudioFileError) { file = try ReadableFile(path) } catch {
-            if case .missing = error { throw .noDescription(folder: folder) }
+            if case .missing = error {
+                throw PathText.status(folder) == nil ? .noFolder(folder) : .noDescription(folder: folder)
+            }
             throw .unreadable(error)
         }
         guard file.byteCount <= Self.maximumByteCount else {

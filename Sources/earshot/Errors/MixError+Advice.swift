@@ -5,7 +5,7 @@ import EarshotLiveCall
 extension MixError: AdvisedError {
     var advice: String? {
         switch self {
-        case .noDescription: "Name the folder of a recorded call, such as one in ~/Music/Earshot."
+        case .noFolder, .noDescription: "Name the folder of a recorded call, such as one in ~/Music/Earshot."
         case .unreadable(let error), .output(let error): error.advice
         case .badDescription: "Restore the file, or mix the voices' files in another program."
         case .laterVersion: "Update Earshot: earshot --version"
