@@ -115,6 +115,8 @@ extension RouteAdapter {
         if let client {
             if let converter {
                 converter.pointee.process(inner, &sampleTime, client)
+                // A device that follows begins behind the frames that the converter has had already.
+                nextDueTime = nextDueTime.advanced(bySeconds: converter.pointee.lead)
             } else {
                 client(&inner)
                 sampleTime &+= Int64(frames)

@@ -17,6 +17,8 @@ struct RouteConverter: ~Copyable {
     private let waiting: AudioBuffer  // captured frames at the session's rate that the client has not had yet
     private let held: Channels
     private var heldCount = 0
+    /// The seconds by which the client's frames are ahead of the device's: those that the filters hold.
+    private(set) var lead = 0.0
     private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
 
     /// Creates a converter; both rates are in hertz.
@@ -46,6 +48,7 @@ struct RouteConverter: ~Copyable {
     @_noLocks
     mutating func process(_ cycle: IOCycle, _ sampleTime: inout Int64, _ client: RenderCallback) {
         var offset = 0
+        lead -= Double(cycle.frameCount) / deviceRate
         while offset < cycle.frameCount {
             let count = min(pieceLength, cycle.frameCount &- offset)
             takeInput(cycle.input, offset, count)
@@ -95,6 +98,7 @@ struct RouteConverter: ~Copyable {
             output: Channels(outputs, count: cycle.output.count))
         client(&inner)
         sampleTime &+= Int64(count)
+        lead += Double(count) / sessionRate
         guard cycle.input.count > 0 else { return }
         heldCount &-= count
         for c in 0..<cycle.input.count { moveSamples(held[c], held[c] + count, heldCount) }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// The render callback's side of a ``VoiceProcessingWorker``: in a call, in a graph's input, or in a callback of your own.
 ///
-/// For one thread. It must not outlive the worker. The delay is constant, whatever the worker does: late frames are replaced by
-/// silence and dropped when they arrive.
+/// For one thread. It must not outlive the worker. The worker does not change the delay: late frames are replaced by silence and
+/// dropped when they arrive. Only longer blocks than before lengthen it.
 public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a time; what is shared are rings and atomics
     /// Values that the render callback and other threads share.
     struct Shared: ~Copyable {
@@ -15,8 +15,12 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
         let rejected = Atomic<Int>(0)  // frames that did not fit into the worker's ring
         let isLeft = Atomic<Bool>(false)  // true once voice processing has ended permanently
         let isOn: Atomic<Bool>
+        let latency: Atomic<Int>
 
-        init(isOn: Bool) { self.isOn = Atomic(isOn) }
+        init(isOn: Bool, latency: Int) {
+            self.isOn = Atomic(isOn)
+            self.latency = Atomic(latency)
+        }
     }
 
     /// The state that only the render callback uses.
@@ -26,6 +30,13 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
         var fade = 0  // frames of plain sound since voice processing ended, up to `fadeLength`
         var share: Float  // the part of cleaned sound in the output of `process`, 0 to 1
         var sinceOn: Int  // frames since voice processing was turned on, up to the latency
+        var latency: Int
+        var margin: Int  // the part of the latency for long blocks and a late worker
+        var isAfterRouteChange = false
+        var planned = 0  // frames of silence that lengthen the delay, and are not late
+        var sinceDelayChange = Int.max  // frames since the delay changed, up to the end of the fade-in
+        var last: Float = 0  // the last processed sample
+        var tail: Float = 0  // the last sample before the delay changed
     }
 
     let toWorker: AudioRing.Writer
@@ -39,7 +50,7 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
     let microphone: Channels  // with those below, scratch of `process`
     let reference: Channels
     let cleaned: Channels
-    let latency: Int
+    let minimumMargin: Int
     let shareStep: Float
     let fadeStep: Float
 
@@ -56,7 +67,8 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
     /// Processes a block in place; never blocks.
     ///
     /// Voice processing is for one microphone: its input is the mean of the channels, and all channels get its output,
-    /// ``VoiceProcessingWorker/latency`` frames late. A change of ``VoiceProcessingWorker/isOn`` fades between the plain and the
+    /// ``VoiceProcessingWorker/latency`` frames late. A block that is longer than all before it lengthens the latency: the sound
+    /// is then silent for as long as the new latency, and fades in. A change of ``VoiceProcessingWorker/isOn`` fades between the plain and the
     /// processed sound over 20 ms. After voice processing was turned off because of an error, the block is unchanged.
     /// - Parameters:
     ///   - block: the captured channels.
@@ -66,14 +78,16 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
     public func process(_ block: Channels, reference played: Channels, frameCount: Int) {
         let isWanted = shared.pointee.isOn.load(ordering: .relaxed) && !isLeft
         if !isWanted, state.pointee.share == 0 {
-            state.pointee.sinceOn = 0
+            (state.pointee.sinceOn, state.pointee.last) = (0, 0)
             return
         }
+        if !isLeft { adaptDelay(frameCount) }
         mean(of: block, into: microphone[0], frameCount)
         mean(of: played, into: reference[0], frameCount)
         exchange(input: microphone[0], reference: reference[0], output: cleaned[0], frameCount: frameCount)
+        fadeAfterDelayChange(cleaned[0], frameCount)
         // Until the latency has passed, the output is silence or older sound.
-        let isReady = state.pointee.sinceOn >= latency
+        let isReady = state.pointee.sinceOn >= state.pointee.latency
         if !isReady { state.pointee.sinceOn = state.pointee.sinceOn &+ frameCount }
         let step = isWanted && isReady ? shareStep : 0 - shareStep
         if state.pointee.share == 0, step < 0 { return }
@@ -166,8 +180,11 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
             state.pointee.owed = state.pointee.owed &+ missing
         }
         shared.pointee.wanted.wrappingAdd(frameCount, ordering: .relaxed)
-        if lead &+ missing > 0 { shared.pointee.late.wrappingAdd(lead &+ missing, ordering: .relaxed) }
-        return lead &+ missing == 0
+        let planned = lead < state.pointee.planned ? lead : state.pointee.planned
+        state.pointee.planned = state.pointee.planned &- planned
+        let late = lead &+ missing &- planned
+        if late > 0 { shared.pointee.late.wrappingAdd(late, ordering: .relaxed) }
+        return late == 0
     }
 
     @_noLocks

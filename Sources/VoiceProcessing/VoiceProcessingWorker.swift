@@ -15,10 +15,10 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
     public let sampleRate: Double
     /// The library's sample rate in hertz.
     public let processingRate: Int
-    /// The constant delay in frames, at the device's sample rate, from a captured sample to its processed one in the output of
+    /// The delay in frames, at the device's sample rate, from a captured sample to its processed one in the output of
     /// `process`: collecting 10 ms; a block, or 2 ms if that is more, for the thread to be late; the sample rate converters; and
-    /// the library's own delay.
-    public let latency: Int
+    /// the library's own delay. Longer blocks than before lengthen it. Any thread.
+    public var latency: Int { port.shared.pointee.latency.load(ordering: .relaxed) }
     /// ``latency`` in milliseconds.
     public var latencyMilliseconds: Double { Double(latency) / sampleRate * 1000 }
     /// The render callback's side of the worker; for one callback.
@@ -53,12 +53,13 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         self.sampleRate = sampleRate
         processingRate = processor.sampleRate
         let frame = Int((sampleRate / 100).rounded(.up))
-        let margin = max(maximumFrameCount, Int((sampleRate * 0.002).rounded(.up)))
+        let minimumMargin = Int((sampleRate * 0.002).rounded(.up))
+        let margin = max(maximumFrameCount, minimumMargin)
         let lead =
             frame + margin
             + VoiceProcessingCore.conversionFrames(deviceRate: sampleRate, rate: Double(processor.sampleRate))
-        latency = lead + Int((processor.delayMilliseconds * sampleRate / 1000).rounded())
-        let capacity = max(Int(sampleRate / 4), 4 * maximumFrameCount) + lead
+        let latency = lead + Int((processor.delayMilliseconds * sampleRate / 1000).rounded())
+        let capacity = max(Int(sampleRate / 4), IOCycle.maximumFrameCount / 2) + lead
         rings = (
             AudioRing(channelCount: 2, capacity: capacity), AudioRing(channelCount: 1, capacity: 2 * capacity)
         )
@@ -69,7 +70,8 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
         }
         port = VoiceProcessingPort(
             toWorker: rings.0.writer, fromWorker: rings.1.reader, wakeup: wakeup.handle,
-            scratch: scratch.map(\.channels), sampleRate: sampleRate, latency: latency, isOn: isOn)
+            scratch: scratch.map(\.channels), sampleRate: sampleRate, latency: latency,
+            margins: (margin, minimumMargin), isOn: isOn)
         let silence = AudioBuffer(channelCount: 1, frameCapacity: lead)
         rings.1.writer.write(silence.channels, frameCount: lead)
     }
@@ -202,19 +204,21 @@ public final class VoiceProcessingWorker: @unchecked Sendable {  // `core` is th
 extension VoiceProcessingPort {
     init(
         toWorker: AudioRing.Writer, fromWorker: AudioRing.Reader, wakeup: Wakeup.Handle, scratch: [Channels],
-        sampleRate: Double, latency: Int, isOn: Bool
+        sampleRate: Double, latency: Int, margins: (initial: Int, minimum: Int), isOn: Bool
     ) {
         self.toWorker = toWorker
         self.fromWorker = fromWorker
         self.wakeup = wakeup
         (dropped, microphone, reference, cleaned) = (scratch[0], scratch[1], scratch[2], scratch[3])
-        self.latency = latency
+        minimumMargin = margins.minimum
         shareStep = Float(1 / (0.02 * sampleRate))
         fadeStep = 1 / Float(Self.fadeLength)
         shared = .allocate(capacity: 1)
-        shared.initialize(to: Shared(isOn: isOn))
+        shared.initialize(to: Shared(isOn: isOn, latency: latency))
         state = .allocate(capacity: 1)
-        state.initialize(to: State(share: isOn ? 1 : 0, sinceOn: isOn ? latency : 0))
+        state.initialize(
+            to: State(
+                share: isOn ? 1 : 0, sinceOn: isOn ? latency : 0, latency: latency, margin: margins.initial))
         pair = .allocate(capacity: 2)
         pair.initialize(repeating: dropped[0], count: 2)
         single = .allocate(capacity: 1)

@@ -177,6 +177,22 @@ import Testing
         #expect(abs(Double(frames) / 48_000 - seconds) < 0.003)
     }
 
+    @Test func `the frame counter follows the clock through many devices of other rates`() throws {
+        let rig = Rig(rate: 48_000)
+        defer { rig.end() }
+        var start = Self.origin
+        for number in 0..<20 {
+            let rate = [44_100.0, 96_000, 16_000][number % 3]
+            start = try rig.run(.init(sampleRate: rate, blockFrameCount: 96), from: start, seconds: 0.1).end
+                .advanced(bySeconds: 0.05)
+        }
+        let first = try #require(rig.client.calls.first)
+        try rig.run(.init(sampleRate: 48_000, blockFrameCount: 96), from: start, seconds: 0.1)
+        let last = try #require(rig.client.calls.last)
+        let seconds = last.hostTime.seconds(since: first.hostTime)
+        #expect(abs(Double(last.sampleTime - first.sampleTime) / 48_000 - seconds) < 0.001)
+    }
+
     @Test(arguments: [16, 64, 470], [48_000.0, 44_100, 96_000])
     func `a device's sound fades out in both directions, and the next device's fades in`(
         block: Int, rate: Double

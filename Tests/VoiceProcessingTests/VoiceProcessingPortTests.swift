@@ -85,4 +85,62 @@ import Testing
         let peak = heard[0][8_000...].reduce(0) { max($0, abs($1)) }
         #expect((0.2...0.4).contains(peak))
     }
+
+    /// The processed sound of a tone in blocks of different lengths.
+    private func sound(
+        _ worker: VoiceProcessingWorker, from start: Int, blocks: [Int], _ sample: (Int) -> Float
+    ) -> [Float] {
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 4_096)
+        let silence = AudioBuffer(channelCount: 1, frameCapacity: 4_096)
+        var (sound, time): ([Float], Int) = ([], start)
+        for count in blocks {
+            for i in 0..<count { buffer.channels[0][i] = sample(time + i) }
+            worker.port.process(buffer.channels, reference: silence.channels, frameCount: count)
+            worker.runPending()
+            sound += UnsafeBufferPointer(start: buffer.channels[0], count: count)
+            time += count
+        }
+        return sound
+    }
+
+    @Test(arguments: [161, 441, 1_024, 4_096])
+    func `longer blocks lengthen the delay once, without a click and without late frames`(length: Int) throws {
+        let worker = try worker(isOn: true)
+        let first = worker.latency
+        let talk = try Speech.talk(rate: Int(rate))
+        func sample(_ time: Int) -> Float { time < talk.count ? talk[time] : 0 }
+        let count = 24_000 / length + 1
+        let heard = sound(
+            worker, from: 0, blocks: Array(repeating: 160, count: 100) + Array(repeating: length, count: count), sample)
+        #expect(worker.counts.late == 0 && worker.counts.rejected == 0 && worker.error == nil)
+        #expect((length - 160...length - 160 + 31).contains(worker.latency - first))
+        let rest = 16_000 + worker.latency + VoiceProcessingPort.fadeLength
+        let found = lag(of: Array(heard[(rest - 40)...]), behind: Array(talk[(rest - worker.latency)...]), upTo: 80)
+        #expect(abs(found.lag - 40) <= 2 && found.correlation > 0.9, "\(found)")
+    }
+
+    @Test func `a changed delay does not click`() throws {
+        let worker = try worker(isOn: true)
+        func sample(_ time: Int) -> Float { sine(time, frequency: 200, rate: rate, amplitude: 0.3) }
+        let blocks = Array(repeating: 160, count: 101) + [512, 512, 700, 64, 64] + Array(repeating: 160, count: 40)
+        let heard = sound(worker, from: 0, blocks: blocks, sample)
+        let steepest = 0.3 * 2 * Float.pi * 200 / Float(rate)
+        let clicks = zip(heard, heard.dropFirst()).enumerated().filter { abs($1.0 - $1.1) > 1.3 * steepest }
+        #expect(clicks.allSatisfy { $0.offset < 1_000 }, "the sound begins without a fade")
+        #expect(worker.counts.late == 0)
+    }
+
+    @Test func `after a route change the delay fits the new device, and the earlier sound is not heard`() throws {
+        let worker = try worker(isOn: true)
+        let first = worker.latency
+        let before = sound(worker, from: 0, blocks: Array(repeating: 1_024, count: 20)) { _ in 0.2 }
+        #expect(before.contains { $0 > 0.1 } && worker.latency >= first + 864)
+        worker.port.noteRouteChange()
+        let after = sound(worker, from: 0, blocks: Array(repeating: 64, count: 300)) {
+            sine($0, frequency: 200, rate: rate, amplitude: 0.3)
+        }
+        #expect(worker.latency < first && worker.counts.late == 0)
+        #expect(after[..<worker.latency].allSatisfy { $0 == 0 })
+        #expect(after[(worker.latency + 3_200)...].contains { abs($0) > 0.2 })
+    }
 }

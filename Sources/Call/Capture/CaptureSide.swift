@@ -70,7 +70,10 @@ struct CaptureSide: ~Copyable {
         let frames = min(cycle.frameCount, capacity)
         if expectedSampleTime != .min, cycle.sampleTime > expectedSampleTime {
             ring.skip(Int(cycle.sampleTime &- expectedSampleTime))
-            if cycle.sampleTime &- expectedSampleTime >= routeGapFrames { check.noteRouteChange() }
+            if cycle.sampleTime &- expectedSampleTime >= routeGapFrames {
+                check.noteRouteChange()
+                processing?.noteRouteChange()
+            }
         }
         expectedSampleTime = cycle.sampleTime &+ Int64(cycle.frameCount)
         for c in 0..<block.count {
