@@ -13,6 +13,14 @@ extension ChangedCall {
         var end: HostTime?
     }
 
+    /// A card that a person has moved to.
+    struct StartedCard {
+        /// The time after which nothing is missing because of the move.
+        let end: HostTime
+        let gap: Double
+        let blockTime: Double
+    }
+
     /// The frames that a move may cost besides the time without a device: the fades of 5 ms, and 5 ms for the seams.
     static let moveFrameCount = 720
     /// The seconds after the first block in which a move can be heard: those of the playout, which conceals.
@@ -32,25 +40,29 @@ extension ChangedCall {
         gains.update(at: now)
     }
 
-    /// The new card was started. Allows the gap, in seconds, in both directions.
+    /// The new card was started: its first block ends `gap` seconds after the old card's last one.
     func noteMove(of person: Int, gap: Double, blockTime: Double) {
+        startedCards[person] = StartedCard(end: now.advanced(bySeconds: gap + 0.5), gap: gap, blockTime: blockTime)
         guard let peer = peers[person] else { return }
-        let lost = Int(gap * Self.rate)
-        let end = now.advanced(bySeconds: gap + 0.5)
-        for other in present where other !== peer {
-            let packets = [peer.session.statistics(of: other.peerID), other.session.statistics(of: peer.peerID)]
-                .map { $0?.configuration.framesPerPacket ?? 0 }
-            let more = Self.moveFrameCount + Int(blockTime * Self.rate)
-            allowances.append(
-                GapAllowance(
-                    kind: .device, listener: other.person, speaker: person, end: end,
-                    frameCount: lost + packets[0] + more))
-            // The own frames that could not be captured count too.
-            allowances.append(
-                GapAllowance(
-                    kind: .device, listener: person, speaker: other.person, end: end,
-                    frameCount: 2 * lost + packets[1] + more))
-        }
+        for other in present where other !== peer { allowMove(of: peer, heardBy: other) }
+    }
+
+    /// Allows the gap of a person's move in both directions.
+    func allowMove(of peer: ChangedPeer, heardBy other: ChangedPeer) {
+        guard let card = startedCards[peer.person], card.end > now else { return }
+        let lost = Int(card.gap * Self.rate)
+        let packets = [peer.session.statistics(of: other.peerID), other.session.statistics(of: peer.peerID)]
+            .map { $0?.configuration.framesPerPacket ?? 0 }
+        let more = Self.moveFrameCount + Int(card.blockTime * Self.rate)
+        allowances.append(
+            GapAllowance(
+                kind: .device, listener: other.person, speaker: peer.person, end: card.end,
+                frameCount: lost + packets[0] + more))
+        // The own frames that could not be captured count too.
+        allowances.append(
+            GapAllowance(
+                kind: .device, listener: peer.person, speaker: other.person, end: card.end,
+                frameCount: 2 * lost + packets[1] + more))
     }
 
     /// The new card has its first block.

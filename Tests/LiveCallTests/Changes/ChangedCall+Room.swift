@@ -40,7 +40,10 @@ extension ChangedCall {
         peer.addFace()
         // The call begins with PCM, which nobody prefers later.
         try peer.session.setCodec(.pcm, opusFrameMilliseconds: nil)
-        for other in present where other !== peer { try connect(peer, to: other) }
+        for other in present where other !== peer {
+            try connect(peer, to: other)
+            allowMove(of: other, heardBy: peer)
+        }
         try peer.session.setCodec(nil, opusFrameMilliseconds: nil)
         gains.update(at: now)
     }

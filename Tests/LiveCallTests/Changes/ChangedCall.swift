@@ -48,6 +48,8 @@ final class ChangedCall {
     /// The frames that were missing because of a changed codec or device, by listener, speaker and change.
     var explainedGaps: [(kind: CallChange.Kind, frameCount: Int)] = []
     var moves: [Move] = []
+    /// The last card that each person has moved to.
+    var startedCards: [Int: StartedCard] = [:]
     /// The frames that a listener may miss because of a changed codec or device.
     var allowances: [GapAllowance] = []
     /// The pairs of people who negotiate: the sums of their numbers.
