@@ -88,6 +88,11 @@ extension CallConfiguration {
             && channelCount == new.channelCount && deviceRate == new.deviceRate
     }
 
+    /// Returns true if the sound is encoded in the same forms, whatever their payload types.
+    func sendsLike(_ other: CallConfiguration) -> Bool {
+        ladder == other.ladder && channelCount == other.channelCount && codecShift == other.codecShift
+    }
+
     /// The frames by which a decoder's output lags behind the packet's position.
     package var codecShift: Int { codec.inCalls.shift(framesPerPacket: framesPerPacket) }
 

@@ -99,7 +99,7 @@ struct DelayTracker: ~Copyable {
     mutating func shift(offset: Double, at now: Double, most: Double, spread: Double) {
         guard windows.count > 0 else { return }
         if isStale { update() }
-        let growth = max(0, min(most, offset + carry(to: now) - least)) + max(0, spread - (target - least))
+        let growth = max(0, min(most, offset + carry(to: now) - least)) + spread
         carried -= growth
         shifted += growth
     }

@@ -168,7 +168,12 @@ struct StreamReader: ~Copyable {
         noteGlitch(&statistics)
         if !concealer.isActive {
             let frames = decoder.conceal(position: cursor, gap: gap)
-            if frames > 0 { return 0 }
+            if frames > 0 {
+                if concealedRunFrames == 0 {
+                    concealer.begin(before: decoder.stage.channels, offset: decoder.stage.offset)
+                }
+                return 0
+            }
         }
         concealer.conceal(output, offset: offset, frameCount: frameCount)
         statistics.concealedFrames &+= frameCount

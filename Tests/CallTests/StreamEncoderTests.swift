@@ -61,4 +61,37 @@ import Testing
         let first = stream.historyOffset(of: 0)
         #expect((0..<480).allSatisfy { stream.history[0][first + $0] == Self.tone($0) })
     }
+
+    /// The tone begins softly before the gap, and is loud after it. Without the packets in between, energies that are coded as
+    /// differences are wrong.
+    @Test(arguments: [120, 240, 480, 960]) func `the first sound after a gap is not louder than the tone`(frames: Int)
+        throws
+    {
+        let stream = try StreamEncoder(RepairRig.configuration(.opus, frames: frames, bitRate: 64_000))
+        let decoder = try OpusDecoder(channelCount: 1)
+        let decoded = AudioBuffer(channelCount: 1, frameCapacity: 960)
+        let sound = AudioBuffer(channelCount: 1, frameCapacity: Self.block)
+        var peak: Float = 0
+        var packetCount = 0
+        for n in 0..<200 {
+            let gap = n == 100 ? 9_600 : 0
+            for i in 0..<Self.block {
+                let share = n < 100 ? min(1, Float(100 - n) / 4) : min(1, Float(n - 100 + 1) / 4)
+                sound.channels[0][i] = Self.tone(n * Self.block + i) * 0.12 * share
+            }
+            if gap > 0 {
+                for _ in 0..<3 { _ = decoder.renderer.conceal(into: decoded.channels, offset: 0, frameCount: frames) }
+            }
+            let captured = CapturedBlock(channels: sound.channels, frameCount: Self.block, gap: gap)
+            try stream.encode(captured) { payload, _, _ in
+                let count = decoder.renderer.decode(
+                    payload.baseAddress?.assumingMemoryBound(to: UInt8.self), byteCount: payload.count,
+                    into: decoded.channels, offset: 0, frameCount: frames)
+                for i in 0..<count { peak = max(peak, abs(decoded.channels[0][i])) }
+                packetCount += 1
+            }
+        }
+        #expect(packetCount > 20)
+        #expect(peak < 0.09, "the tone's peak is 0.06")
+    }
 }

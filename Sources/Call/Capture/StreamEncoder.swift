@@ -38,6 +38,7 @@ package final class StreamEncoder {
     private let fadeFrames: Int  // the frames of the fade-in of the first sound; 0 for none
     private var fadedFrames = 0
     private var wasWanted = true
+    private var independentFrames = 0  // the frames that are still encoded independently of earlier packets
     private var staleCount = 0  // the first entries of `pending` that are not sent
 
     var form: Form { configuration.form }
@@ -157,6 +158,9 @@ package final class StreamEncoder {
         filledFrames = 0
         pastCount = 0
         isAfterGap = true
+        // A decoder that has concealed the gap has another state than the encoder, in which a packet may be far too loud.
+        encoder.setIndependent(true)
+        independentFrames = RateEncoder.independentBeginning
         // Payloads still in the encoder would come out after the gap, too late to be useful: they are not sent.
         if gap > configuration.framesPerPacket { staleCount = pending.count }
     }
@@ -183,6 +187,10 @@ package final class StreamEncoder {
                 block.channels, offset: packet.lowerBound * unitFrames, unitCount: packet.count)
             if let payload { give(payload, at: position, emit) }
             isAfterGap = false
+            if independentFrames > 0 {
+                independentFrames -= packet.count * unitFrames
+                if independentFrames <= 0 { encoder.setIndependent(false) }
+            }
         }
         filledFrames -= encoded
         blockPosition += encoded

@@ -69,6 +69,7 @@ enum OpusInCalls: CallCodec {
         }
 
         func setExpectedLoss(percent: Int) { encoder.setExpectedLoss(percent: percent) }
+        func setIndependent(_ isIndependent: Bool) { encoder.setIndependent(isIndependent) }
         func reset() { encoder.reset() }
     }
 }

@@ -19,6 +19,8 @@ protocol PayloadEncoder: AnyObject {
     func encode(_ sound: Channels, offset: Int, unitCount: Int) throws(CodecError) -> UnsafeRawBufferPointer?
     /// Sets the expected packet loss for the codec's own redundancy, in percent.
     func setExpectedLoss(percent: Int)
+    /// Sets whether the next packets are independent of earlier ones, so that any state of the decoder will do.
+    func setIndependent(_ isIndependent: Bool)
     /// Forgets the earlier frames.
     func reset()
 }
@@ -28,5 +30,6 @@ extension PayloadEncoder {
     var isDelayed: Bool { false }
     func packets(unitCount: Int) -> PCMPayload.Split { PCMPayload.Split(each: unitCount) }
     func setExpectedLoss(percent: Int) {}
+    func setIndependent(_ isIndependent: Bool) {}
     func reset() {}
 }

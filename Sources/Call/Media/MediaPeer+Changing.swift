@@ -32,7 +32,12 @@ extension MediaPeer {
         }
         second = before.second
         if let stream, let encoder = rate.encoder, let old = before.rate.encoder {
-            encoder.continueSound(from: old, of: stream)
+            // A new encoder begins with a longer packet, which may cost a gap.
+            if before.configuration.sendsLike(configuration) {
+                rate.encoder = old
+            } else {
+                encoder.continueSound(from: old, of: stream)
+            }
         }
         receive(before.otherFormats + before.negotiatedFormats)
     }

@@ -10,7 +10,7 @@ struct RateControl {
     var policy: RatePolicy
     /// The remote peer's own encoder, used once the link to it was too slow or its format has changed; nil if nothing is sent, or
     /// if neither is possible.
-    let encoder: RateEncoder?
+    var encoder: RateEncoder?
     var meter = CongestionDetector()
     /// The rate request to send to the remote peer; nil for none.
     var request: RateRequest?

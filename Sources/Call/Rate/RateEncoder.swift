@@ -42,9 +42,9 @@ final class RateEncoder {
     /// The frames that a new encoder gets before its first packet. Without them its look-ahead would be silence that ends
     /// abruptly.
     private static let primingFrames = 480
-    /// The frames after a new beginning that are encoded independently, without the codec's pitch filter: the decoder has no
+    /// The frames after a new beginning or a gap that are encoded independently, without the codec's pitch filter: the decoder has no
     /// earlier sound, and the filter reaches back up to 1,024 frames.
-    private static let independentBeginning = 1_200
+    static let independentBeginning = 1_200
     /// The past frames that a rate encoder may need.
     static let history = OpusEncoder.longestFrameCount + 1_024
 
@@ -118,6 +118,7 @@ final class RateEncoder {
         if cursor < stream.historyStart {
             cursor = stream.historyStart
             isAfterGap = true
+            independentFrames = Self.independentBeginning
         }
         switch engine {
         case .pcm: encodePCM(stream, emit)
@@ -136,7 +137,7 @@ final class RateEncoder {
             engine = wanted
             isPriming = false
             beginning = Self.shortestBeginning
-            independentFrames = 1
+            independentFrames = Self.independentBeginning
             if isInterrupted {
                 // Encodes one packet of earlier frames too, so that the sound does not stop until the next packet is full.
                 let extraFrames = wanted == .pcm ? 0 : packetFrames
@@ -157,7 +158,6 @@ final class RateEncoder {
 
     /// Continues sound that the remote peer has up to a position.
     private func start(at heardEnd: Int, _ stream: StreamEncoder) {
-        independentFrames = Self.independentBeginning
         guard engine != .pcm else { return cursor = max(stream.historyStart, heardEnd) }
         // The first packet is as long as the others: after a shorter packet the next one would arrive too late.
         beginning = max(Self.shortestBeginning, min(Self.longestBeginning, packetFrames))

@@ -91,17 +91,19 @@ extension ChangedCall {
     }
 
     /// Allows the gap of a new format: none if its packets, with the look-ahead of the codec, are not longer than the old ones;
-    /// otherwise one packet and the additional look-ahead.
+    /// otherwise one packet and the additional look-ahead. A PCM packet is a block of the sender's card; other packets wait for
+    /// the end of a block, so their delays vary by a part of it.
     private func allowGap(of speaker: ChangedPeer, heardBy listener: ChangedPeer, since old: CallConfiguration?) {
         guard let old, let new = speaker.session.statistics(of: listener.peerID)?.configuration else { return }
         guard old.codec != new.codec || old.framesPerPacket != new.framesPerPacket else { return }
         let packet = new.codec == .opus ? max(Self.firstOpusPacket, new.framesPerPacket) : new.framesPerPacket
         guard packet + new.codecShift > old.framesPerPacket + old.codecShift else { return }
+        let spread = old.codec == .pcm && new.codec != .pcm ? old.framesPerPacket : 0
         allowances.append(
             GapAllowance(
                 kind: .codec, listener: listener.person, speaker: speaker.person,
                 end: now.advanced(bySeconds: Self.gapTime),
-                frameCount: packet + max(0, new.codecShift - old.codecShift)))
+                frameCount: packet + max(0, new.codecShift - old.codecShift) + spread))
     }
 
     /// Returns how many of these missing frames are explained by a changed codec or device. An allowance is used once.
