@@ -107,7 +107,8 @@ let allLayers = [
         ],
         testUses: ["Simulation", "EngineMeasures", "CEBUR128"]),
     Layer(
-        name: "Duet", uses: ["AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "CRealtime"]),
+        name: "Duet", uses: ["AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "CRealtime"],
+        testUses: ["EngineMeasures"]),
     Layer(
         name: "Simulation",
         uses: [
