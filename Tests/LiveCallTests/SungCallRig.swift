@@ -118,18 +118,19 @@ final class SungCallRig {
         for start in stride(from: 0, to: songLength - length, by: length) {
             let frames = Int64(start)..<Int64(start + length)
             if stem.gaps.contains(where: { $0.overlaps(frames) }) { continue }
-            // The least squares of stem = song + distance * slope of the song.
-            var (product, energy, level) = (0.0, 0.0, 0.0)
+            // The least squares of stem = gain * song + distance * slope of the song.
+            var (songs, slopes, mixed, songLevel, slopeLevel) = (0.0, 0.0, 0.0, 0.0, 0.0)
             for i in start..<start + length {
                 let seconds = Double(i) / songRate
+                let (heard, sung) = (Double(samples[i]), song(at: seconds))
                 let slope = (song(at: seconds + 1e-6) - song(at: seconds - 1e-6)) / 2e-6 / songRate
-                product += (Double(samples[i]) - song(at: seconds)) * slope
-                energy += slope * slope
-                level += Double(samples[i]) * Double(samples[i])
+                (songs, slopes, mixed) = (songs + sung * sung, slopes + slope * slope, mixed + sung * slope)
+                (songLevel, slopeLevel) = (songLevel + heard * sung, slopeLevel + heard * slope)
             }
             // A part that the loudspeaker faded says nothing.
-            guard level / Double(length) > 0.015 else { continue }
-            largest = max(largest, abs(product / energy))
+            guard songLevel > 0.5 * songs else { continue }
+            let distance = (slopeLevel * songs - songLevel * mixed) / (slopes * songs - mixed * mixed)
+            largest = max(largest, abs(distance))
             count += 1
         }
         guard count > 40 else { throw TooShort(count: count) }
