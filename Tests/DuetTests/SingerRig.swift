@@ -26,6 +26,9 @@ final class SingerRig {
     private(set) var sound: [Float] = []
     private(set) var truth: [Double?] = []
     private(set) var entries: [TakeMapper.Entry] = []
+    /// The frames of the output between two turns of the source's thread.
+    var turnLength: Int64 = 0
+    private var nextTurn = Int64.min
     /// True while the source's thread stands still.
     var isStalled = false
     /// True if the times of two cards pass a loop as those of devices do.
@@ -139,7 +142,10 @@ final class SingerRig {
     }
 
     private func play(at time: Double) throws {
-        if !isStalled { try source.fill(dueFrame: dueFrame) }
+        if !isStalled, output.next >= nextTurn {
+            try source.fill(dueFrame: dueFrame)
+            nextTurn = output.next + turnLength
+        }
         for piece in source.takePieces() {
             ringPieces.append(piece)
             mapper.add(ring: piece)

@@ -92,16 +92,18 @@ import Testing
         try rig.start(at: 0.2, position: 0)
         try rig.run(until: 2)
         _ = rig.takeSilences()
-        for jump in 1...8 {
-            let now = 2 + 0.1 * Double(jump)
-            try rig.start(at: now + 0.35, position: 6 * Double(jump))
-            try rig.run(until: now)
+        rig.turnLength = 2_400
+        // Each jump is ordered 60 ms before its time, and the next one 30 ms later.
+        for jump in 1...40 {
+            let now = 2 + 0.03 * Double(jump)
+            try rig.start(at: now + 0.06, position: Double(jump))
+            try rig.run(until: now + 0.03)
         }
         try rig.run(until: 4)
         #expect(rig.takeSilences()[.underrun] == nil)
         #expect(rig.click < -60, "\(rig.click) dBFS")
         #expect(rig.largestError < 2e-3)
-        let position = 48 + (4.0 - 3.15)
+        let position = 40 + (4.0 - 3.26)
         rig.finish()
         guard case .piece(let last) = rig.entries.last(where: { if case .piece = $0 { true } else { false } }) else {
             throw CancellationError()

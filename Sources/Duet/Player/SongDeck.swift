@@ -57,14 +57,16 @@ struct SongDeck: ~Copyable {
         } catch { state.failure = error }
     }
 
-    /// Passes on the orders, fills the ring, and notes the map of its new frames.
-    mutating func fill() {
+    /// Passes on the orders, fills the ring, and notes the map of its new frames. Returns false if the ring has no room yet.
+    mutating func fill() -> Bool {
         while let order = waitingOrders.first, memory.orders.writer.push(order) { waitingOrders.removeFirst() }
-        do throws(AudioFileError) { try source.fill(dueFrame: dueFrame) } catch { state.failure = error }
+        var isFilled = true
+        do throws(AudioFileError) { isFilled = try source.fill(dueFrame: dueFrame) } catch { state.failure = error }
         for piece in source.takePieces() {
             ring.append(piece)
             log?.append(.ring(piece))
         }
+        return isFilled && waitingOrders.isEmpty
     }
 
     /// Reads what was played since the last turn.

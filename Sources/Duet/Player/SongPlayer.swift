@@ -23,6 +23,8 @@ package final class SongPlayer: @unchecked Sendable {  // `deck` is the thread's
 
     /// The milliseconds between two turns of the thread. The ring holds 0.5 s or more, the queue of played blocks 11 s.
     private static let interval = 50
+    /// The milliseconds until the next turn while the render thread must make room in the ring first.
+    private static let shortInterval = 10
 
     /// Opens a song. It plays after ``play(from:at:)``.
     /// - Parameters:
@@ -107,11 +109,11 @@ package final class SongPlayer: @unchecked Sendable {  // `deck` is the thread's
         // First, because orders may need the state of now.
         deck.readPlayed()
         for order in newOrders { deck.apply(order) }
-        deck.fill()
+        let isFilled = deck.fill()
         let new = deck.state
         published.withLock { $0 = new }
         if new.hasEnded && !old.hasEnded || new.failure != old.failure { handle(new) }
-        return .milliseconds(Self.interval)
+        return .milliseconds(isFilled ? Self.interval : Self.shortInterval)
     }
 }
 

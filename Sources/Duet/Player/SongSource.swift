@@ -83,16 +83,17 @@ package struct SongSource: ~Copyable {
 
     /// Fills the ring by half, so that a seek finds room.
     /// - Parameter dueFrame: the ring frame that is due next, also if it is missing.
-    package mutating func fill(dueFrame: Int) throws(AudioFileError) {
-        while !hasEnded {
-            let ahead = writtenCount - max(seekFrame, dueFrame)
-            let room = ring.capacity - ring.writer.heldFrames
-            guard ahead < ring.capacity / 2, room >= Self.chunkLength else { return }
+    /// - Returns: false if the ring has no room before frames of an earlier position are discarded.
+    @discardableResult
+    package mutating func fill(dueFrame: Int) throws(AudioFileError) -> Bool {
+        while !hasEnded, writtenCount - max(seekFrame, dueFrame) < ring.capacity / 2 {
+            guard ring.capacity - ring.writer.heldFrames >= Self.chunkLength else { return false }
             do throws(AudioFileError) { try writeChunk() } catch {
                 endSong()
                 throw error
             }
         }
+        return true
     }
 
     /// Returns the map of the ring frames written since the last call, in order.
