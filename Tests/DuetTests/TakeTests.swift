@@ -179,6 +179,29 @@ import Testing
         #expect(!isSame(18_000..<22_000))
     }
 
+    @Test(arguments: [false, true]) func `a divided take is read as one file`(isCutShort: Bool) throws {
+        let folder = try TemporaryFolder()
+        let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 10_000)
+        for part in 1...3 {
+            let file = try AudioFileWriter(
+                path: "\(folder.path)/voice-00\(part).wav", format: format, sampleFormat: .float32)
+            for i in 0..<10_000 { buffer.channels[0][i] = Float(part * 10_000 + i) / 65_536 }
+            try file.write(buffer.channels, frameCount: 10_000)
+            try file.close()
+        }
+        if isCutShort { try FileManager.default.removeItem(atPath: "\(folder.path)/voice-003.wav") }
+        let sound = try TakeSound(path: "\(folder.path)/voice-001.wav")
+        #expect(sound.frameCount == (isCutShort ? 20_000 : 30_000))
+        for start in [0, 9_000, 19_990, 5_000, 12_345] {
+            try sound.seek(to: start)
+            let count = try sound.read(into: buffer.channels, frameCount: 7_000)
+            #expect(count == min(7_000, sound.frameCount - start) && sound.framePosition == start + count)
+            #expect((0..<count).allSatisfy { buffer.channels[0][$0] == Float(10_000 + start + $0) / 65_536 })
+        }
+        #expect(sound.damage == nil)
+    }
+
     @Test func `a take without its sound has an error`() throws {
         let folder = try TemporaryFolder()
         let path = try written(to: folder).path

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
-import EarshotAudioContainers
 import EarshotAudioDSP
 import EarshotAudioFiles
 
@@ -17,7 +16,7 @@ package final class StemRenderer {
     /// The next frame.
     package private(set) var framePosition = 0
     /// The first damage of the take's sound, which is silent there; nil if there was none.
-    package var damage: AudioFileError? { (reader as? DamageTolerantReader)?.damage }
+    package var damage: AudioFileError? { (reader as? TakeSound)?.damage }
 
     private let map: SongMap
     private let plan: StemPlan
@@ -56,7 +55,7 @@ package final class StemRenderer {
         guard !take.description.file.contains("/"), !take.description.file.hasPrefix("..") else {
             throw TakeError.notATake(path: path)
         }
-        let reader = try DamageTolerantReader(path: folder + take.description.file)
+        let reader = try TakeSound(path: folder + take.description.file)
         self.init(take.map, reader, frameCount: frameCount, songRate: take.description.songSampleRate)
     }
 
