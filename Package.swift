@@ -100,14 +100,15 @@ let allLayers = [
         name: "Diagnostics", uses: ["AudioBase", "AudioDSP", "AudioFiles", "CKissFFT", "CCairo"],
         testUses: ["AudioDevices"]),
     Layer(
+        name: "Duet", uses: ["AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "CRealtime"],
+        testUses: ["EngineMeasures"]),
+    Layer(
         name: "LiveCall",
         uses: [
             "AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "AudioDevices", "AudioSession", "AudioEngine",
-            "AudioQueues", "AudioStreams", "VoiceProcessing", "Playout", "MediaTransport", "Rooms", "Nearby", "Call",
+            "AudioQueues", "AudioStreams", "VoiceProcessing", "Playout", "MediaTransport", "Rooms", "Nearby", "Call", "Duet",
         ],
         testUses: ["Simulation", "EngineMeasures", "CEBUR128"]),
-    Layer(
-        name: "Duet", uses: ["AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "CRealtime"]),
     Layer(
         name: "Simulation",
         uses: [

@@ -31,6 +31,8 @@ package final class CallProcessor: Sendable {
     package let playbackInsert: InsertPoint
     /// The places of the accompaniment: in the playback after ``playbackInsert``, and in the sent voice after mute.
     let songInserts: (playback: InsertPoint, capture: InsertPoint)
+    /// The place of a song that is played at ordered instants, for the local participant only: after the accompaniment.
+    package let scheduledSong: InsertPoint
     private let spoken: LatestValue<SpokenLevels>
     private let heard: LatestValue<HeardLevels>
     private let state: StatePointer
@@ -68,6 +70,7 @@ package final class CallProcessor: Sendable {
             InsertPoint(channelCount: channelCount, sampleRate: deviceRate),
             InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         )
+        scheduledSong = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         let input = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let output = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
         let monitored = AudioBuffer(channelCount: channelCount, frameCapacity: IOCycle.maximumFrameCount)
@@ -90,7 +93,7 @@ package final class CallProcessor: Sendable {
                 playback: PlaybackSide(
                     voices: mixer.renderer, levels: heard.writer, cycles: cycles.writer, block: output.channels,
                     capacity: output.frameCapacity, insert: playbackInsert.renderer,
-                    songInsert: songInserts.playback.renderer, volume: volume,
+                    songInsert: songInserts.playback.renderer, scheduledSong: scheduledSong.renderer, volume: volume,
                     sampleRate: deviceRate),
                 monitor: VoiceMonitor(isMonitored, voice: monitored.channels, sampleRate: deviceRate)))
         state = StatePointer(
@@ -129,7 +132,7 @@ package final class CallProcessor: Sendable {
     }
 
     private var insertPoints: [InsertPoint] {
-        [effects, captureInsert, playbackInsert, songInserts.playback, songInserts.capture]
+        [effects, captureInsert, playbackInsert, songInserts.playback, songInserts.capture, scheduledSong]
     }
 
     /// Sets whether callbacks may be called. While they may not, changes of voices and inserts take effect without a fade.

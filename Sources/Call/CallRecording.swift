@@ -7,7 +7,7 @@ import EarshotMediaTransport
 import EarshotPlayout
 import Synchronization
 
-/// One callback of the device: its frames on the device's counter, and its nominal time.
+/// One callback of the device: its frames on the device's counter, its nominal time, and the latencies at this time.
 @frozen
 package struct CallCycle: BitwiseCopyable, Sendable {
     /// The device's frame counter at the first frame of the cycle.
@@ -15,12 +15,28 @@ package struct CallCycle: BitwiseCopyable, Sendable {
     package var frameCount: Int
     /// The nominal start of the cycle.
     package var hostTime: HostTime
+    /// The seconds from the input converter to the start of the cycle, as the device tells them.
+    package var inputLatency: Double
+    /// The seconds from the start of the cycle to the output converter, as the device tells them.
+    package var outputLatency: Double
 
     @_noLocks
-    init(sampleTime: Int64, frameCount: Int, hostTime: HostTime) {
+    init(
+        sampleTime: Int64, frameCount: Int, hostTime: HostTime, inputLatency: Double = 0, outputLatency: Double = 0
+    ) {
         self.sampleTime = sampleTime
         self.frameCount = frameCount
         self.hostTime = hostTime
+        self.inputLatency = inputLatency
+        self.outputLatency = outputLatency
+    }
+
+    /// - Parameter frameCount: the frames of the cycle that are processed.
+    @_noLocks
+    init(_ cycle: IOCycle, frameCount: Int) {
+        self.init(
+            sampleTime: cycle.sampleTime, frameCount: frameCount, hostTime: cycle.hostTime,
+            inputLatency: cycle.inputLatency, outputLatency: cycle.outputLatency)
     }
 }
 

@@ -22,6 +22,7 @@ extension LiveCall {
         case .start: startSound()
         case .stop:
             finishAccompaniment()
+            closeSong()
             media?.stop()
             let recorder = finishRecording()
             soundEnd.finish()

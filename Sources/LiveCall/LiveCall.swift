@@ -4,6 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import EarshotAudioSession
 import EarshotCall
+import EarshotDuet
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
@@ -36,6 +37,8 @@ public final class LiveCall: Sendable {
     /// The present effects. Only the call's thread changes them.
     let effects = LockedValue<PreparedEffects?>(nil)
     let player = LockedValue<AccompanimentPlayer?>(nil)
+    /// The song that is played at ordered instants. Its lock is taken before that of `recorder`.
+    let song = LockedValue<SongPlayer?>(nil)
     private let thread = LockedValue<ServiceThread?>(nil)
     private let tasks = LockedValue<[Task<Void, Never>]>([])
     private let closing = LockedValue<Task<Void, Never>?>(nil)
@@ -92,6 +95,7 @@ public final class LiveCall: Sendable {
         guard !tasks.isEmpty else { return }
         thread.withLock { $0 }?.stop()
         finishAccompaniment()
+        closeSong()
         media?.stop()
         finishRecording()?.tagFiles()
         soundEnd.finish()

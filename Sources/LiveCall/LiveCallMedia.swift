@@ -45,6 +45,8 @@ package protocol LiveCallMedia: Sendable {
     func setLastingGain(_ gain: Float, of peer: PeerID)
     /// Returns the song that is played with the call, at first silent; nil if the media cannot play one.
     func startAccompaniment() -> CallAccompaniment?
+    /// Sets the song that is played at ordered instants, for the local participant only; nil for none. Any thread.
+    func setScheduledSong(_ song: CallInsert?)
     /// Starts a recording, and ends an earlier one.
     func startRecording(includesRawVoice: Bool) throws(CodecError) -> CallRecording
     /// Ends the recording, if any. Any thread.

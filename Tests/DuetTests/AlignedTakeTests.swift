@@ -10,6 +10,8 @@ import Testing
 /// Two singers on cards 300 ppm apart, whose rates change by 50 ppm in mid-take.
 @Suite struct AlignedTakeTests {
     private static let songLength = Int(16 * SingerRig.songRate)
+    /// The frames of the song of a fade: 5 ms.
+    private static let fadeLength = 222
 
     /// One device, an underrun, a pause, a changed rate, a seek and a dropout.
     private func anna() throws -> SingerRig {
@@ -24,9 +26,9 @@ import Testing
         singer.isStalled = false
         try singer.run(until: 4)
         singer.source.setCorrection(0.0002)
-        singer.orders.writer.push(.stop(at: SingerRig.hostTime(5)))
+        singer.order(.stop(at: SingerRig.hostTime(5)))
         try singer.run(until: 5.5)
-        singer.orders.writer.push(.resume(at: SingerRig.hostTime(6)))
+        singer.order(.resume(at: SingerRig.hostTime(6)))
         try singer.run(until: 8)
         // Four seconds of the song are sung again.
         try singer.start(at: 8.2, position: 3)
@@ -43,6 +45,7 @@ import Testing
             song: Self.songLength,
             output: Card(firstFrame: 77, partsPerMillion: 10, latency: (0, 0.0213), change: (200_000, -50)),
             input: Card(firstFrame: -5_000, partsPerMillion: -150, latency: (0.0071, 0), change: (300_000, 50)))
+        singer.isLoopUsed = false
         try singer.run(until: 0.5)
         try singer.start(at: 1, position: 0)
         try singer.run(until: 8)
@@ -74,7 +77,7 @@ import Testing
         return path
     }
 
-    /// The song frames that lie within the interpolation's reach of a jump.
+    /// The positions at which the stem is faded.
     private func jumps(_ map: SongMap) -> [SongPosition] {
         var jumps = (map.pieces.first.map { [$0.position] } ?? []) + (map.pieces.last.map { [$0.endPosition] } ?? [])
         for (piece, next) in zip(map.pieces, map.pieces.dropFirst()) {
@@ -114,9 +117,11 @@ import Testing
         var excluded = Set<Int>()
         for jump in jumps(take.map) {
             let frame = Int(jump.frame)
-            excluded.formUnion(frame - 40...frame + 40)
+            excluded.formUnion(frame - Self.fadeLength...frame + Self.fadeLength)
         }
-        for gap in stem.gaps { excluded.formUnion(Int(gap.lowerBound)..<Int(gap.upperBound)) }
+        for gap in stem.gaps {
+            excluded.formUnion(Int(gap.lowerBound) - Self.fadeLength..<Int(gap.upperBound) + Self.fadeLength)
+        }
         var (signal, error) = (0.0, 0.0)
         for frame in 0..<Self.songLength where !excluded.contains(frame) {
             let sung = voice(at: Double(frame) / SingerRig.songRate)
@@ -135,5 +140,51 @@ import Testing
 
     @Test func `a take of two devices that drift and are exchanged lines up`() throws {
         try check(ben(), gaps: 2, pieces: 120)
+    }
+
+    /// The greatest error of a take's positions in frames, and the pieces of its map.
+    private func error(of singer: SingerRig) -> (frames: Double, pieceCount: Int) {
+        var map = SongMap()
+        for case .piece(let piece) in singer.entries { map.append(piece) }
+        var largest = 0.0
+        for (frame, truth) in singer.truth.enumerated() {
+            guard let position = map.position(at: Int64(frame))?.frames, let truth else { continue }
+            largest = max(largest, abs(position - truth))
+        }
+        return (largest, map.pieces.count)
+    }
+
+    /// A rate that changes at once is known after some seconds: the loops have a memory of 5 s.
+    @Test(arguments: [(change: 0.0, limit: 1.0), (50, 6)])
+    func `two devices whose callbacks jitter by 0.3 ms line up`(change: Double, limit: Double) throws {
+        let singer = SingerRig(
+            song: Self.songLength, output: Card(firstFrame: 77, partsPerMillion: 10, latency: (0, 0.0213)),
+            input: Card(
+                firstFrame: -5_000, partsPerMillion: -150, latency: (0.0071, 0), change: (960_000, change)),
+            jitter: 0.000_3)
+        // A call lasts for a while before a song begins.
+        try singer.run(until: 12)
+        try singer.start(at: 12.5, position: 0)
+        try singer.run(until: 29)
+        singer.finish()
+        let error = error(of: singer)
+        print("jitter, \(change) ppm: largest error \(error.frames) frames, \(error.pieceCount) pieces")
+        #expect(error.frames < limit && error.pieceCount < 400)
+    }
+
+    @Test(arguments: [8_000.0, 384_000]) func `a song of the lowest and of the highest rate has a map`(rate: Double)
+        throws
+    {
+        let singer = SingerRig(
+            song: Int(4 * rate), songRate: rate,
+            output: Card(firstFrame: 0, partsPerMillion: 0, latency: (100, 200)),
+            sings: { 0.3 * sin(2 * .pi * 220 * $0) })
+        singer.source.setCorrection(0.001)
+        try singer.start(at: 0.2, position: 0)
+        try singer.run(until: 3)
+        singer.finish()
+        #expect(singer.truth.count { $0 != nil } > 100_000)
+        #expect(error(of: singer).frames < 0.02 && error(of: singer).pieceCount > 0)
+        #expect(singer.largestError < 2e-3)
     }
 }

@@ -2,6 +2,7 @@
 
 import EarshotAudioBase
 import EarshotAudioFiles
+import EngineMeasures
 import Foundation
 
 @testable import EarshotDuet
@@ -10,12 +11,11 @@ import Foundation
 final class SingerRig {
     static let songRate = 44_100.0
     static let blockLength = 128
+    /// The frames at the beginning and the end of a sequence that are faded, or near the silence beside it.
+    static let fadeLength = 245
 
-    let ring = AudioRing(channelCount: 1, capacity: 32_768)
-    let orders = MessageQueue<SongOrder>(capacity: 16)
-    let played = MessageQueue<PlayedBlock>(capacity: 64)
+    let memory = SongMemory(channelCount: 1, sampleRate: Card.nominalRate, capacity: 32_768)
     var source: SongSource
-    var renderer: SongRenderer
     var mapper: TakeMapper
     var output: Card
     var input: Card
@@ -26,27 +26,45 @@ final class SingerRig {
     private(set) var sound: [Float] = []
     private(set) var truth: [Double?] = []
     private(set) var entries: [TakeMapper.Entry] = []
+    /// The frames of the output between two turns of the source's thread.
+    var turnLength: Int64 = 0
+    private var nextTurn = Int64.min
     /// True while the source's thread stands still.
     var isStalled = false
+    /// True if the times of two cards pass a loop as those of devices do.
+    var isLoopUsed = true
+    /// The loudspeaker's sound, silence included.
+    private(set) var outputSound: [Float] = []
+    /// The reasons for silence since the last call of ``takeSilences()``, each with its frames.
+    private var silences: [SongGapReason: Int] = [:]
 
-    private let memory = AudioBuffer(channelCount: 1, frameCapacity: IOCycle.maximumFrameCount)
     private let block = AudioBuffer(channelCount: 1, frameCapacity: IOCycle.maximumFrameCount)
-    /// The greatest difference of a played sample from the song's sound at its mapped position, after the song's first 40 frames.
-    private(set) var largestError = 0.0
+    private let sings: (Double) -> Double
+    private let songRate: Double
     private var ringPieces: [SongMap.Piece] = []
     private var heard: [Int64: Double] = [:]
-    private var playedEnd = 0
+    private var dueFrame = 0
+    private var sequences: [[(position: Double, sample: Double)]] = []
+    /// The seconds by which a callback of two cards may be early or late.
+    private let jitter: Double
+    private var random = SeededRandom(seed: 5)
+    private var loops = (
+        output: DelayLockedLoop(sampleRate: Card.nominalRate), input: DelayLockedLoop(sampleRate: Card.nominalRate)
+    )
 
-    /// - Parameter input: nil if one card captures and plays.
-    init(song: Int, output: Card, input: Card? = nil) {
+    /// - Parameters:
+    ///   - input: nil if one card captures and plays.
+    ///   - sings: the song and the voice at a second of the song.
+    init(
+        song: Int, songRate: Double = SingerRig.songRate, output: Card, input: Card? = nil, jitter: Double = 0,
+        sings: @escaping (Double) -> Double = voice
+    ) {
+        self.songRate = songRate
+        self.sings = sings
+        self.jitter = jitter
         source = SongSource(
-            SyntheticSound(sampleRate: Self.songRate, frameCount: song) {
-                Float(voice(at: Double($0) / Self.songRate))
-            },
-            into: ring, deviceRate: Card.nominalRate)
-        renderer = SongRenderer(
-            ring: ring.reader, orders: orders.reader, played: played.writer, block: memory.channels,
-            sampleRate: Card.nominalRate)
+            SyntheticSound(sampleRate: songRate, frameCount: song) { Float(sings(Double($0) / songRate)) },
+            into: memory)
         (self.output, self.input) = (output, input ?? output)
         clock = input == nil ? .shared : .separate
         mapper = TakeMapper(clock, sampleRate: Card.nominalRate)
@@ -80,9 +98,35 @@ final class SingerRig {
     }
 
     func start(at seconds: Double, position: Double) throws {
-        let frame = Int64(position * Self.songRate)
+        let frame = Int64(position * songRate)
         let ringFrame = try source.seek(to: SongPosition(frame: frame))
-        orders.writer.push(.start(ringFrame: ringFrame, at: Self.hostTime(seconds)))
+        order(.start(ringFrame: ringFrame, at: Self.hostTime(seconds)))
+    }
+
+    func order(_ order: SongOrder) { memory.orders.writer.push(order) }
+
+    /// Returns the frames of silence by their reason since the last call.
+    func takeSilences() -> [SongGapReason: Int] {
+        defer { silences = [:] }
+        return silences
+    }
+
+    /// The greatest difference of a played sample from the song's sound at its mapped position, without fades.
+    var largestError: Double {
+        var largest = 0.0
+        for sequence in sequences {
+            for (position, sample) in sequence.dropFirst(Self.fadeLength).dropLast(Self.fadeLength) {
+                largest = max(largest, abs(sample - sings(position / songRate)))
+            }
+        }
+        return largest
+    }
+
+    /// The loudest click of the loudspeaker in dBFS.
+    var click: Double {
+        var meter = ClickMeter()
+        for sample in outputSound { meter.add(sample) }
+        return meter.level
     }
 
     /// Exchanges the cards for one that captures and plays.
@@ -98,49 +142,69 @@ final class SingerRig {
     }
 
     private func play(at time: Double) throws {
-        if !isStalled { try source.fill(playedCount: playedEnd) }
+        if !isStalled, output.next >= nextTurn {
+            try source.fill(dueFrame: dueFrame)
+            nextTurn = output.next + turnLength
+        }
         for piece in source.takePieces() {
             ringPieces.append(piece)
             mapper.add(ring: piece)
         }
         clearSamples(block.channels[0], Self.blockLength)
         let latency = clock == .shared ? output.latency.output / Card.nominalRate : output.latency.output
-        renderer.process(
-            IOCycle(
-                frameCount: Self.blockLength, sampleTime: output.next, hostTime: Self.hostTime(time), inputLatency: 0,
-                outputLatency: latency, input: Channels(block.channels.pointers, count: 0), output: block.channels))
-        while let part = played.pop() {
+        let start = callbackTime(time)
+        let hostTime =
+            clock == .shared || !isLoopUsed ? start : loops.output.update(sampleTime: output.next, now: start)
+        var cycle = IOCycle(
+            frameCount: Self.blockLength, sampleTime: output.next, hostTime: hostTime, inputLatency: 0,
+            outputLatency: latency, input: Channels(block.channels.pointers, count: 0), output: block.channels)
+        memory.callback(&cycle)
+        for i in 0..<Self.blockLength { outputSound.append(block.channels[0][i]) }
+        while let part = memory.played.pop() {
             mapper.add(part)
-            guard part.silence == nil else { continue }
-            playedEnd = part.ringFrame + part.frameCount
-            for i in 0..<part.frameCount {
-                let frame = Int64(part.ringFrame + i)
-                ringPieces.removeAll { $0.end < frame }
-                guard let piece = ringPieces.first(where: { $0.end > frame }) else { continue }
-                let position = piece.position(at: frame).frames
-                heard[output.next + Int64(part.offset + i)] = position
-                let sample = Double(block.channels[0][part.offset + i])
-                if firstHeard == nil {
-                    let latency = clock == .shared ? output.latency.output / Card.nominalRate : output.latency.output
-                    firstHeard = (position, output.time(Double(output.next) + Double(part.offset + i)) + latency)
-                }
-                // The resampler's filter sees the silence before the song.
-                if position < 40 { continue }
-                largestError = max(largestError, abs(sample - voice(at: position / Self.songRate)))
+            dueFrame = part.dueFrame ?? dueFrame
+            if let silence = part.silence {
+                silences[silence, default: 0] += part.frameCount
+                continue
             }
+            for i in 0..<part.frameCount { note(part, i, latency) }
         }
+    }
+
+    /// Notes a played frame.
+    private func note(_ part: PlayedBlock, _ i: Int, _ latency: Double) {
+        let frame = Int64(part.ringFrame + i)
+        ringPieces.removeAll { $0.end < frame }
+        guard let piece = ringPieces.first(where: { $0.end > frame }) else { return }
+        let position = piece.position(at: frame).frames
+        let outputFrame = output.next + Int64(part.offset + i)
+        if let last = heard[outputFrame - 1], abs(position - last) < 2 * songRate / Card.nominalRate {
+        } else {
+            sequences.append([])
+        }
+        heard[outputFrame] = position
+        sequences[sequences.count - 1].append((position, Double(block.channels[0][part.offset + i])))
+        if firstHeard == nil { firstHeard = (position, output.time(Double(outputFrame)) + latency) }
+    }
+
+    /// Returns the time at which a callback due at a true time begins.
+    private func callbackTime(_ time: Double) -> HostTime {
+        Self.hostTime(time + jitter * (2 * random.unit() - 1))
     }
 
     private func capture(at time: Double) {
         let latency = clock == .shared ? input.latency.input / Card.nominalRate : input.latency.input
+        let start = callbackTime(time)
+        let hostTime =
+            clock == .shared || !isLoopUsed ? start : loops.input.update(sampleTime: input.next, now: start)
         let device = DeviceBlock(
-            sampleTime: input.next, frameCount: Self.blockLength, hostTime: Self.hostTime(time), latency: latency)
+            sampleTime: input.next, frameCount: Self.blockLength, hostTime: hostTime, latency: latency)
         mapper.add(CapturedBlock(device, takeFrame: Int64(sound.count)))
         entries += mapper.takeEntries()
         for i in 0..<Self.blockLength {
             let position = heardPosition(input.next + Int64(i))
             truth.append(position)
-            sound.append(position.map { Float(voice(at: $0 / Self.songRate)) } ?? 0)
+            sound.append(position.map { Float(sings($0 / songRate)) } ?? 0)
         }
     }
 
@@ -152,7 +216,9 @@ final class SingerRig {
             : output.frame(input.time(Double(frame)) - input.latency.input - output.latency.output)
         let whole = outputFrame.rounded(.down)
         guard let first = heard[Int64(whole)] else { return nil }
-        guard let second = heard[Int64(whole) + 1], abs(second - first) < 2 else { return first }
+        guard let second = heard[Int64(whole) + 1], abs(second - first) < 2 * songRate / Card.nominalRate else {
+            return first
+        }
         return first + (outputFrame - whole) * (second - first)
     }
 }

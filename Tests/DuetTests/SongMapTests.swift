@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EngineMeasures
+import Foundation
 import Testing
 
 @testable import EarshotDuet
@@ -79,29 +81,35 @@ import Testing
         #expect(largest < 0.001, "song frames")
     }
 
-    @Test func `random pieces never trap`() {
+    @Test func `random pieces never trap, and valid ones among them are planned`() {
         var random = SeededRandom(seed: 1)
-        func number() -> Int64 {
-            let bits = random.next() % 64
-            return Int64(truncatingIfNeeded: random.next()) >> Int64(bits)
-        }
+        func any() -> Int64 { Int64(truncatingIfNeeded: random.next()) >> Int64(random.next() % 64) }
+        /// Returns a value, or any number in one of twenty calls.
+        func maybe(_ value: Int64) -> Int64 { random.next() % 20 == 0 ? any() : value }
+        var sectionCount = 0
         for _ in 0..<200 {
             var map = SongMap()
+            var frame: Int64 = 0
             for _ in 0..<40 {
-                map.append(
-                    piece(
-                        number(), number(), at: SongPosition(units: Int128(number()) << Int128(random.next() % 64)),
-                        rate: number()))
-                map.append(SongMap.Gap(frame: number(), frameCount: number(), reason: .unknown))
-                _ = map.position(at: number())
-                _ = map.frames(at: SongPosition(units: Int128(number()) << 40))
+                let count = Int64(1 + random.next() % 1_000)
+                let position = SongPosition(units: Int128(maybe(Int64(random.next() % 20_000))) << 40 + Int128(any()))
+                let rate = maybe(Self.unit / 16 * Int64(1 + random.next() % 256))
+                let isAppended = map.append(piece(maybe(frame), maybe(count), at: position, rate: rate))
+                map.append(SongMap.Gap(frame: maybe(frame), frameCount: any(), reason: .unknown))
+                _ = map.position(at: any())
+                _ = map.frames(at: SongPosition(units: Int128(any()) << 40))
+                frame = isAppended ? map.pieces.last?.end ?? frame : frame + count
             }
             let plan = StemPlan(map, frameCount: 1 << 40)
+            sectionCount += plan.sections.count
             #expect(
                 zip(plan.sections, plan.sections.dropFirst()).allSatisfy {
                     $0.songFrames.upperBound <= $1.songFrames.lowerBound
                 })
+            let length = plan.sections.reduce(0) { $0 + Int64($1.songFrames.count) }
+            #expect(plan.runs.reduce(0) { $0 + Int64($1.count) } == length)
         }
+        #expect(sectionCount > 2_000)
     }
 
     @Test func `pieces that do not quite meet leave no song frame out`() {
@@ -121,5 +129,28 @@ import Testing
         #expect(plan.sections.map(\.songFrames) == [0..<300, 300..<400, 400..<1_000, 1_500..<1_600])
         #expect(plan.sections.map(\.piece) == [0, 1, 0, 2])
         #expect(plan.gaps == [1_000..<1_500, 1_600..<2_000])
+    }
+
+    @Test func `a stem fades at its jumps and gaps, and nowhere else`() throws {
+        var map = SongMap()
+        map.append(piece(0, 24_000, at: SongPosition(frame: 2_000)))
+        map.append(piece(24_000, 6_000, at: SongPosition(frame: 26_000)))
+        // A passage is sung again, and after a gap another one.
+        map.append(piece(31_000, 4_000, at: SongPosition(frame: 10_000)))
+        map.append(piece(35_000, 5_000, at: SongPosition(frame: 40_000)))
+        let sound = SyntheticSound(sampleRate: 48_000, frameCount: 40_000) {
+            Float(0.5 * cos(2 * .pi * 100 * (Double($0) + Double($0 / 31_000) * 200) / 48_000))
+        }
+        let stem = StemRenderer(map, sound, frameCount: 50_000, songRate: 48_000)
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 50_000)
+        #expect(try stem.read(into: buffer.channels, frameCount: 50_000) == 50_000)
+        var meter = ClickMeter(settling: 0)
+        for i in 0..<50_000 { meter.add(buffer.channels[0][i]) }
+        #expect(meter.level < -60, "\(meter.level) dBFS")
+        for frame in 2_240..<9_760 { #expect(abs(buffer.channels[0][frame] - sound.sample(frame - 2_000)) < 1e-3) }
+        for frame in 10_240..<13_760 {
+            #expect(abs(buffer.channels[0][frame] - sound.sample(frame + 21_000)) < 1e-3)
+        }
+        for frame in 14_240..<31_760 { #expect(abs(buffer.channels[0][frame] - sound.sample(frame - 2_000)) < 1e-3) }
     }
 }

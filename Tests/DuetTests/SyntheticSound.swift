@@ -16,7 +16,7 @@ final class SyntheticSound: SoundFileReader {
     let processingFormat: AudioFormat
     let frameCount: Int
     var framePosition = 0
-    private let sample: (Int) -> Float
+    let sample: (Int) -> Float
 
     init(sampleRate: Double, frameCount: Int, sample: @escaping (Int) -> Float) {
         processingFormat = AudioFormat(sampleRate: sampleRate, channelCount: 1)

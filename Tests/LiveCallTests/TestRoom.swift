@@ -104,6 +104,7 @@ final class TestMedia: LiveCallMedia {
         insert.withLock { $0 = effects }
     }
     func startAccompaniment() -> CallAccompaniment? { nil }
+    func setScheduledSong(_ song: CallInsert?) { note(song == nil ? "no song" : "song") }
     func start() throws(AudioDeviceError) {
         note("start")
         if let error { throw error }

@@ -21,6 +21,10 @@ extension CallSession {
         return song
     }
 
+    /// Sets the song that is played at ordered instants, for the local participant only; nil for none. Any thread except a render
+    /// thread.
+    package func setScheduledSong(_ song: CallInsert?) { processor.scheduledSong.set(song) }
+
     /// Delays the sent song by the latency of the voice path, so that all participants hear the voice in time with the song.
     func followVoicePath() {
         song.withLock { $0 }?.setVoiceLatency(voiceLatency)

@@ -105,8 +105,7 @@ final class CaptureTap: Sendable {
             // Frames without a record are discarded when the next record is read.
             blocks.push(
                 TappedBlock(
-                    cycle: CallCycle(sampleTime: cycle.sampleTime, frameCount: frameCount, hostTime: cycle.hostTime),
-                    position: position, isHeard: isHeard))
+                    cycle: CallCycle(cycle, frameCount: frameCount), position: position, isHeard: isHeard))
             position = position &+ frameCount
         }
     }

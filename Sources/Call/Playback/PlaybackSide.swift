@@ -17,6 +17,7 @@ struct PlaybackSide: ~Copyable {
     private let capacity: Int
     private let insert: InsertPoint.Renderer
     private let songInsert: InsertPoint.Renderer
+    private let scheduledSong: InsertPoint.Renderer
     private var volume: OutputVolume
     private var peakGuard: PeakLimiter
     private var level = HeardLevels()
@@ -24,7 +25,7 @@ struct PlaybackSide: ~Copyable {
     init(
         voices: PeerMixer.Renderer, levels: LatestValue<HeardLevels>.Writer, cycles: MessageQueue<CallCycle>.Writer,
         block: Channels, capacity: Int, insert: InsertPoint.Renderer, songInsert: InsertPoint.Renderer,
-        volume: UnsafeMutablePointer<Atomic<UInt32>>, sampleRate: Double
+        scheduledSong: InsertPoint.Renderer, volume: UnsafeMutablePointer<Atomic<UInt32>>, sampleRate: Double
     ) {
         self.voices = voices
         self.levels = levels
@@ -33,6 +34,7 @@ struct PlaybackSide: ~Copyable {
         self.capacity = capacity
         self.insert = insert
         self.songInsert = songInsert
+        self.scheduledSong = scheduledSong
         self.volume = OutputVolume(volume, sampleRate: sampleRate)
         peakGuard = PeakLimiter(sampleRate: sampleRate)
     }
@@ -44,9 +46,10 @@ struct PlaybackSide: ~Copyable {
         voices.pull(block, frameCount: frames, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime)
         insert.process(block, cycle, frameCount: frames)
         songInsert.process(block, cycle, frameCount: frames)
+        scheduledSong.process(block, cycle, frameCount: frames)
         volume.process(block, frames)
         peakGuard.process(block, frames)
-        cycles.push(CallCycle(sampleTime: cycle.sampleTime, frameCount: frames, hostTime: cycle.hostTime))
+        cycles.push(CallCycle(cycle, frameCount: frames))
         level.last = Level(of: block, frameCount: frames)
         level.peak = max(level.last.peak, level.peak * 0.99)
         write(cycle, frames)

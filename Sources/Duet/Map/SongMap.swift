@@ -58,10 +58,18 @@ package struct SongMap: Hashable, Sendable {
         package init(frame: Int64, frameCount: Int64, reason: SongGapReason) {
             (self.frame, self.frameCount, self.reason) = (frame, frameCount, reason)
         }
+
+        package var end: Int64 { frame + frameCount }
+
+        /// True if the numbers are ones that no arithmetic here overflows.
+        var isValid: Bool {
+            let limit = SongPosition.frameLimit
+            return (-limit...limit).contains(frame) && (0...limit).contains(frameCount)
+        }
     }
 
-    /// The rates of a piece: an eighth to eight song frames per frame.
-    package static let rates = SongPosition.unitsPerFrame / 8...SongPosition.unitsPerFrame * 8
+    /// The rates of a piece: 1/64 to 64 song frames per frame. Two sample rates of ``AudioFormat`` are at most 48 apart.
+    package static let rates = SongPosition.unitsPerFrame / 64...SongPosition.unitsPerFrame * 64
     /// The maximum number of pieces, and of gaps.
     package static let maximumCount = 65_536
 
@@ -73,7 +81,7 @@ package struct SongMap: Hashable, Sendable {
     package init() {}
 
     /// The frame after the last piece and gap; 0 at first.
-    package var end: Int64 { max(pieces.last?.end ?? 0, gaps.last.map { $0.frame + $0.frameCount } ?? 0) }
+    package var end: Int64 { max(pieces.last?.end ?? 0, gaps.last?.end ?? 0) }
 
     /// Appends a piece.
     /// - Returns: false if it begins before the end of the last piece, has invalid numbers, or the map is full.
@@ -89,12 +97,10 @@ package struct SongMap: Hashable, Sendable {
     /// - Returns: false if it begins before the last gap's end, has invalid numbers, or the map is full.
     @discardableResult
     package mutating func append(_ gap: Gap) -> Bool {
-        let limit = SongPosition.frameLimit
-        guard (-limit...limit).contains(gap.frame), (0...limit).contains(gap.frameCount) else { return false }
+        guard gap.isValid else { return false }
         if let last = gaps.last {
-            let end = last.frame + last.frameCount
-            guard end <= gap.frame else { return false }
-            if last.reason == gap.reason, end == gap.frame, last.frameCount > 0, gap.frameCount > 0 {
+            guard last.end <= gap.frame else { return false }
+            if last.reason == gap.reason, last.end == gap.frame, last.frameCount > 0, gap.frameCount > 0 {
                 gaps[gaps.count - 1].frameCount += gap.frameCount
                 return true
             }
@@ -107,7 +113,7 @@ package struct SongMap: Hashable, Sendable {
     /// Removes the pieces and gaps that end at or before a frame.
     package mutating func removeAll(before frame: Int64) {
         pieces.removeFirst(pieces.prefix { $0.end <= frame }.count)
-        gaps.removeFirst(gaps.prefix { $0.frame + $0.frameCount <= frame }.count)
+        gaps.removeFirst(gaps.prefix { $0.end <= frame }.count)
     }
 
     /// Returns the position in the song at a frame; nil if the song was not heard there.

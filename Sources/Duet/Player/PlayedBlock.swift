@@ -23,6 +23,9 @@ package struct PlayedBlock: BitwiseCopyable, Hashable, Sendable {
         self.ringFrame = ringFrame
         self.silence = silence
     }
+
+    /// The ring frame that is due after the part, also if frames are missing; nil if the song is stopped.
+    package var dueFrame: Int? { silence == .stopped ? nil : ringFrame + frameCount }
 }
 
 /// A block of a device, with the times of one direction.

@@ -2,35 +2,15 @@
 
 import CEarshotRealtime
 import EarshotAudioBase
-import Synchronization
-
-/// A change of the song's playback at a host time.
-package struct SongOrder: BitwiseCopyable, Hashable, Sendable {
-    /// The ring frame to play from; negative for the one where the song stopped.
-    package var ringFrame: Int
-    /// False to stop.
-    package var isPlaying: Bool
-    /// The time at which the ring frame leaves the output converter, or the song ends there.
-    package var hostTime: HostTime
-
-    package static func start(ringFrame: Int, at hostTime: HostTime) -> SongOrder {
-        SongOrder(ringFrame: ringFrame, isPlaying: true, hostTime: hostTime)
-    }
-    /// Stops, so that ``resume(at:)`` continues with the next frame.
-    package static func stop(at hostTime: HostTime) -> SongOrder {
-        SongOrder(ringFrame: -1, isPlaying: false, hostTime: hostTime)
-    }
-    package static func resume(at hostTime: HostTime) -> SongOrder {
-        SongOrder(ringFrame: -1, isPlaying: true, hostTime: hostTime)
-    }
-}
 
 /// The song on the playing render thread: adds frames of a ring to the output at their time, and records which frames they were.
-/// It begins and ends without a fade.
 ///
 /// The first frame leaves the converter at the order's time, to the nearest frame of the device; a rate that follows the shared
 /// clock corrects the rest. Frames that the ring lacks are silent, and so are frames that the device skipped: the song stays in
 /// its place, so an order that comes too late begins in mid-song.
+///
+/// The song fades in after each silence and out before it, within its own frames. An order that comes too late for the fade-out
+/// takes effect after it. While one jump waits for its time, a second one silences the song until then: the ring needs the room.
 package struct SongRenderer: ~Copyable {
     /// The skipped frames after which the song stops: another device's counter is no gap.
     private static var gapLimit: Int64 { @_noLocks get { 1 << 22 } }
@@ -38,9 +18,14 @@ package struct SongRenderer: ~Copyable {
     private let ring: AudioRing.Reader
     private let orders: MessageQueue<SongOrder>.Reader
     private let played: MessageQueue<PlayedBlock>.Writer
+    private let end: LatestValue<Int>.Reader
     private let block: Channels
     private let sampleRate: Double
+    private var fade: SongFade
+    /// The order that is not due yet.
     private var order: SongOrder?
+    /// True until the song is silent because a second jump waits.
+    private var isMakingRoom = false
     private var isPlaying = false
     /// The ring frame due next.
     private var ringFrame = 0
@@ -49,41 +34,45 @@ package struct SongRenderer: ~Copyable {
     private var expectedSampleTime: Int64 = .min
 
     /// - Parameters:
+    ///   - end: the ring frame after the song's last one; negative while it is not written.
     ///   - block: memory for ``IOCycle/maximumFrameCount`` frames with the channels of the ring.
     ///   - sampleRate: the device's nominal rate in hertz.
-    package init(
+    init(
         ring: AudioRing.Reader, orders: MessageQueue<SongOrder>.Reader, played: MessageQueue<PlayedBlock>.Writer,
-        block: Channels, sampleRate: Double
+        end: LatestValue<Int>.Reader, block: Channels, sampleRate: Double
     ) {
         self.ring = ring
         self.orders = orders
         self.played = played
+        self.end = end
         self.block = block
         self.sampleRate = sampleRate
+        fade = SongFade(sampleRate: sampleRate)
     }
 
-    /// Adds the song to a block. An order replaces one that is not due yet.
+    /// Copies the input to the output, and adds the song. An order replaces one that is not due yet.
     @_noLocks
     package mutating func process(_ cycle: IOCycle) {
-        followCounter(cycle)
-        while let new = orders.pop() { order = new }
-        var offset = 0
-        if let due = order {
-            let wait = (due.hostTime.seconds(since: cycle.hostTime) - cycle.outputLatency) * sampleRate
-            let at = Int(truncatingIfNeeded: earshot_round(max(-1e9, min(1e9, wait))))
-            if at < cycle.frameCount {
-                offset = max(0, at)
-                render(cycle, from: 0, offset)
-                apply(due, late: offset &- at)
-                order = nil
-            }
+        for c in 0..<min(cycle.output.count, cycle.input.count) {
+            copySamples(cycle.output[c], cycle.input[c], cycle.frameCount)
         }
-        render(cycle, from: offset, cycle.frameCount &- offset)
+        followCounter(cycle)
+        takeOrders()
+        var offset = 0
+        while offset < cycle.frameCount {
+            let remaining = framesUntilChange(cycle, offset)
+            let count = min(remaining, cycle.frameCount &- offset)
+            render(cycle, from: offset, count, remaining: remaining)
+            offset = offset &+ count
+            if offset < cycle.frameCount { change(cycle, offset) }
+        }
     }
 
     @_noLocks
     private mutating func followCounter(_ cycle: IOCycle) {
-        if isPlaying, expectedSampleTime != .min {
+        if isPlaying, expectedSampleTime != .min, cycle.sampleTime != expectedSampleTime {
+            // The earlier sound has ended without a fade.
+            fade.silence()
             let skippedCount = cycle.sampleTime &- expectedSampleTime
             if skippedCount >= 0, skippedCount < Self.gapLimit {
                 ringFrame = ringFrame &+ Int(truncatingIfNeeded: skippedCount)
@@ -95,23 +84,70 @@ package struct SongRenderer: ~Copyable {
     }
 
     @_noLocks
-    private mutating func apply(_ order: SongOrder, late: Int) {
-        if order.ringFrame >= 0 { ringFrame = order.ringFrame }
+    private mutating func takeOrders() {
+        while var new = orders.pop() {
+            let waitingFrame = order?.ringFrame ?? -1
+            if new.ringFrame < 0 {
+                // The jump that waited is made by the new order.
+                new.ringFrame = waitingFrame
+            } else if waitingFrame >= 0 {
+                isMakingRoom = isPlaying
+            }
+            // A resume of a song that plays changes nothing.
+            order = new.isPlaying && new.ringFrame < 0 && isPlaying ? nil : new
+        }
+    }
+
+    /// Returns the frames from a frame of the block until the song stops or jumps.
+    @_noLocks
+    private func framesUntilChange(_ cycle: IOCycle, _ offset: Int) -> Int {
+        let fadeOut = isPlaying ? fade.frameCountToSilence : 0
+        if isMakingRoom { return fadeOut }
+        guard order != nil else { return .max }
+        return max(fadeOut, framesUntilOrder(cycle) &- offset)
+    }
+
+    /// Returns the frame of the block at which the order is due; negative if it was due earlier.
+    @_noLocks
+    private func framesUntilOrder(_ cycle: IOCycle) -> Int {
+        guard let order else { return .max }
+        let wait = (order.hostTime.seconds(since: cycle.hostTime) - cycle.outputLatency) * sampleRate
+        return Int(truncatingIfNeeded: earshot_round(max(-1e9, min(1e9, wait))))
+    }
+
+    /// Stops or jumps at a frame of the block.
+    @_noLocks
+    private mutating func change(_ cycle: IOCycle, _ offset: Int) {
+        fade.silence()
+        if isMakingRoom {
+            isMakingRoom = false
+            isPlaying = false
+            return
+        }
+        guard let due = order else { return }
+        let late = offset &- framesUntilOrder(cycle)
+        order = nil
+        if due.ringFrame >= 0 { ringFrame = due.ringFrame }
         // A stop that comes late has its frames played already.
-        // A resume of a song that plays changes nothing.
-        if order.isPlaying, order.ringFrame >= 0 || !isPlaying { ringFrame = ringFrame &+ late }
-        isPlaying = order.isPlaying
+        if due.isPlaying { ringFrame = ringFrame &+ late }
+        isPlaying = due.isPlaying
     }
 
     @_noLocks
-    private mutating func render(_ cycle: IOCycle, from offset: Int, _ frameCount: Int) {
+    private mutating func render(_ cycle: IOCycle, from offset: Int, _ frameCount: Int, remaining: Int) {
         guard frameCount > 0 else { return }
-        guard isPlaying else { return record(cycle, offset, frameCount, silence: .stopped) }
-        readCount = readCount &+ ring.discard(max(0, ringFrame &- readCount))
+        guard isPlaying else {
+            // Frames before the next jump are not played any more.
+            let waitingFrame = order?.ringFrame ?? -1
+            discard(before: waitingFrame >= 0 ? waitingFrame : ringFrame)
+            return record(cycle, offset, frameCount, silence: .stopped)
+        }
+        discard(before: ringFrame)
         // Frames before the present one may be due again after a resume; they are gone.
-        let isInPlace = readCount == ringFrame
-        let count = isInPlace ? ring.read(block, frameCount: frameCount).frameCount : 0
+        let available = readCount == ringFrame ? ring.heldFrames : 0
+        let count = ring.read(block, frameCount: min(frameCount, available)).frameCount
         if count > 0 {
+            fade.scale(block, count, remaining: min(available, remaining))
             for c in 0..<min(cycle.output.count, block.count) {
                 addSamples(cycle.output[c] + offset, block[c], count, gain: 1)
             }
@@ -119,10 +155,26 @@ package struct SongRenderer: ~Copyable {
         }
         readCount = readCount &+ count
         ringFrame = ringFrame &+ count
-        if count < frameCount {
-            record(cycle, offset &+ count, frameCount &- count, silence: .underrun)
-            ringFrame = ringFrame &+ (frameCount &- count)
+        if count < frameCount { renderMissing(cycle, offset &+ count, frameCount &- count) }
+    }
+
+    /// Renders silence, after the song's end or because the ring lacks frames.
+    @_noLocks
+    private mutating func renderMissing(_ cycle: IOCycle, _ offset: Int, _ frameCount: Int) {
+        fade.silence()
+        let endFrame = end.load()
+        if endFrame >= 0, ringFrame >= endFrame {
+            isPlaying = false
+            record(cycle, offset, frameCount, silence: .stopped)
+        } else {
+            record(cycle, offset, frameCount, silence: .underrun)
+            ringFrame = ringFrame &+ frameCount
         }
+    }
+
+    @_noLocks
+    private mutating func discard(before frame: Int) {
+        if frame > readCount { readCount = readCount &+ ring.discard(frame &- readCount) }
     }
 
     @_noLocks

@@ -25,7 +25,8 @@ package struct SongSource: ~Copyable {
     package private(set) var hasEnded = false
 
     private let reader: ConvertedFileReader
-    private let ring: AudioRing
+    private let memory: SongMemory
+    private var ring: AudioRing { memory.ring }
     private let chunk: AudioBuffer
     private let step: Double
     private var resampler: Resampler
@@ -37,18 +38,17 @@ package struct SongSource: ~Copyable {
 
     /// - Parameters:
     ///   - file: owned by the source from now on.
-    ///   - ring: the source is its only writer. A second or more.
-    ///   - deviceRate: the ring's rate in hertz.
-    package init(_ file: any SoundFileReader, into ring: AudioRing, deviceRate: Double) {
+    ///   - memory: the source is the only writer of its ring.
+    package init(_ file: any SoundFileReader, into memory: SongMemory) {
         sampleRate = file.processingFormat.sampleRate
-        reader = ConvertedFileReader(
-            file, as: AudioFormat(sampleRate: sampleRate, channelCount: ring.channelCount))
+        let channelCount = memory.ring.channelCount
+        reader = ConvertedFileReader(file, as: AudioFormat(sampleRate: sampleRate, channelCount: channelCount))
         frameCount = reader.frameCount
-        self.ring = ring
-        chunk = AudioBuffer(channelCount: ring.channelCount, frameCapacity: Self.chunkLength)
-        step = sampleRate / deviceRate
+        self.memory = memory
+        chunk = AudioBuffer(channelCount: channelCount, frameCapacity: Self.chunkLength)
+        step = sampleRate / memory.sampleRate
         resampler = Resampler(
-            from: sampleRate, to: deviceRate, channelCount: ring.channelCount, halfLength: Self.halfLength,
+            from: sampleRate, to: memory.sampleRate, channelCount: channelCount, halfLength: Self.halfLength,
             maximumFrameCount: Self.chunkLength)
         restart(at: SongPosition(units: 0))
     }
@@ -64,11 +64,15 @@ package struct SongSource: ~Copyable {
     package mutating func seek(to position: SongPosition) throws(AudioFileError) -> Int {
         let end = SongPosition(frame: Int64(frameCount))
         let position = max(SongPosition(units: 0), min(end, position))
+        seekFrame = writtenCount
         hasEnded = true  // until the file is at the position
         restart(at: position)
-        try reader.seek(to: Int(max(0, inputFrame)))
+        do throws(AudioFileError) { try reader.seek(to: Int(max(0, inputFrame))) } catch {
+            endSong()
+            throw error
+        }
         hasEnded = false
-        seekFrame = writtenCount
+        memory.end.writer.store(-1)
         return seekFrame
     }
 
@@ -78,17 +82,18 @@ package struct SongSource: ~Copyable {
     }
 
     /// Fills the ring by half, so that a seek finds room.
-    /// - Parameter playedCount: the ring frame that is played next.
-    package mutating func fill(playedCount: Int) throws(AudioFileError) {
-        while !hasEnded {
-            let ahead = writtenCount - max(seekFrame, playedCount)
-            let room = ring.capacity - ring.writer.heldFrames
-            guard ahead < ring.capacity / 2, room >= Self.chunkLength else { return }
+    /// - Parameter dueFrame: the ring frame that is due next, also if it is missing.
+    /// - Returns: false if the ring has no room before frames of an earlier position are discarded.
+    @discardableResult
+    package mutating func fill(dueFrame: Int) throws(AudioFileError) -> Bool {
+        while !hasEnded, writtenCount - max(seekFrame, dueFrame) < ring.capacity / 2 {
+            guard ring.capacity - ring.writer.heldFrames >= Self.chunkLength else { return false }
             do throws(AudioFileError) { try writeChunk() } catch {
-                hasEnded = true
+                endSong()
                 throw error
             }
         }
+        return true
     }
 
     /// Returns the map of the ring frames written since the last call, in order.
@@ -109,10 +114,7 @@ package struct SongSource: ~Copyable {
         let rate = Int64(resampler.step * Double(SongPosition.unitsPerFrame))
         let left = SongPosition(frame: Int64(frameCount)).units - position.units
         let count = Int(min(Int128(Self.chunkLength), (left + Int128(rate) - 1) / Int128(rate)))
-        guard left > 0, count > 0 else {
-            hasEnded = true
-            return
-        }
+        guard left > 0, count > 0 else { return endSong() }
         try readInput(resampler.inputNeeded(for: count))
         resampler.render(chunk.channels, frameCount: count)
         ring.writer.write(chunk.channels, frameCount: count)
@@ -123,17 +125,19 @@ package struct SongSource: ~Copyable {
         writtenCount += count
     }
 
-    /// Reads frames of the song into the resampler; silence before and after the song.
+    private mutating func endSong() {
+        hasEnded = true
+        memory.end.writer.store(writtenCount)
+    }
+
+    /// Reads frames of the song into the resampler; silence before and after the song, and in its damaged parts.
     private mutating func readInput(_ frameCount: Int) throws(AudioFileError) {
         let offset = resampler.inputOffset
-        var done = Int(min(Int64(frameCount), max(0, -inputFrame)))
-        let silentCount = done
-        if done < frameCount {
-            done += try reader.read(into: resampler.input, frameCount: frameCount - done, offset: offset + done)
-        }
-        for c in 0..<ring.channelCount {
-            clearSamples(resampler.input[c] + offset, silentCount)
-            clearSamples(resampler.input[c] + offset + done, frameCount - done)
+        let silentCount = Int(min(Int64(frameCount), max(0, -inputFrame)))
+        for c in 0..<ring.channelCount { clearSamples(resampler.input[c] + offset, frameCount) }
+        if silentCount < frameCount {
+            _ = try reader.read(
+                into: resampler.input, frameCount: frameCount - silentCount, offset: offset + silentCount)
         }
         resampler.append(frameCount)
         inputFrame += Int64(frameCount)

@@ -13,6 +13,8 @@ struct StemPlan: Sendable {
     let sections: [Section]
     /// The song frames without a take, in order.
     let gaps: [Range<Int64>]
+    /// Consecutive song frames whose sound has no jump, in order; together those of all sections.
+    let runs: [Range<Int64>]
 
     /// - Parameter frameCount: the frames of the song.
     init(_ map: SongMap, frameCount: Int64) {
@@ -27,6 +29,7 @@ struct StemPlan: Sendable {
             Self.cover(start..<end, in: &covered) { sections.append(Section(songFrames: $0, piece: index)) }
         }
         self.sections = sections.sorted { $0.songFrames.lowerBound < $1.songFrames.lowerBound }
+        runs = Self.runs(self.sections, map.pieces)
         var gaps: [Range<Int64>] = []
         var position: Int64 = 0
         for range in covered {
@@ -35,6 +38,28 @@ struct StemPlan: Sendable {
         }
         if position < frameCount { gaps.append(position..<frameCount) }
         self.gaps = gaps
+    }
+
+    private static func runs(_ sections: [Section], _ pieces: [SongMap.Piece]) -> [Range<Int64>] {
+        var runs: [Range<Int64>] = []
+        for (index, section) in sections.enumerated() {
+            let frames = section.songFrames
+            if index > 0, let last = runs.last, last.upperBound == frames.lowerBound,
+                continues(pieces[sections[index - 1].piece], pieces[section.piece])
+            {
+                runs[runs.count - 1] = last.lowerBound..<frames.upperBound
+            } else {
+                runs.append(frames)
+            }
+        }
+        return runs
+    }
+
+    /// Returns true if a piece continues another in the take and, within a quarter of a frame, in the song.
+    private static func continues(_ piece: SongMap.Piece, _ next: SongMap.Piece) -> Bool {
+        piece == next
+            || piece.end == next.frame
+                && abs(next.position.units - piece.endPosition.units) < Int128(SongPosition.unitsPerFrame / 4)
     }
 
     /// Adds a range to the covered ones. Calls `found` with each part that was not covered.

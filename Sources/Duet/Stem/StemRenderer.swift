@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
-import EarshotAudioContainers
 import EarshotAudioDSP
 import EarshotAudioFiles
 
 /// Renders a take onto the song's timeline: frame 0 is the song's first frame, at the song's rate. Memory is bounded whatever the
 /// take's length. For one thread.
 ///
-/// Within 32 frames of a gap or of a jump in the song the interpolation mixes both sides.
+/// Within 32 frames of a gap or of a jump in the song the interpolation mixes both sides, and within 5 ms the stem is faded.
 package final class StemRenderer {
     /// The frames of the song.
     package let frameCount: Int
@@ -16,13 +15,17 @@ package final class StemRenderer {
     package var gaps: [Range<Int64>] { plan.gaps }
     /// The next frame.
     package private(set) var framePosition = 0
+    /// The first damage of the take's sound, which is silent there; nil if there was none.
+    package var damage: AudioFileError? { (reader as? TakeSound)?.damage }
 
     private let map: SongMap
     private let plan: StemPlan
     private let reader: any SoundFileReader
     private let window: TakeWindow
     private var resampler: Resampler
+    private let fade: SongFade
     private var section = 0
+    private var run = 0
     /// The piece that the resampler is in; nil if it must be restarted.
     private var piece: Int?
     /// The next frame of the take that the resampler needs.
@@ -40,6 +43,7 @@ package final class StemRenderer {
         resampler = Resampler(
             from: reader.processingFormat.sampleRate, to: songRate, channelCount: reader.processingFormat.channelCount,
             halfLength: 32, maximumFrameCount: Self.blockFrames)
+        fade = SongFade(sampleRate: songRate)
     }
 
     /// Opens a take by its map file.
@@ -51,7 +55,7 @@ package final class StemRenderer {
         guard !take.description.file.contains("/"), !take.description.file.hasPrefix("..") else {
             throw TakeError.notATake(path: path)
         }
-        let reader = try SoundFiles.open(folder + take.description.file)
+        let reader = try TakeSound(path: folder + take.description.file)
         self.init(take.map, reader, frameCount: frameCount, songRate: take.description.songSampleRate)
     }
 
@@ -60,7 +64,7 @@ package final class StemRenderer {
 
     /// Renders the next frames.
     /// - Returns: fewer than requested only at the song's end, then 0.
-    /// - Throws: ``AudioFileError/damaged(path:reason:)``. The frames stay silent, and the next call continues after them.
+    /// - Throws: ``AudioFileError``. The frames stay silent, and the next call continues after them.
     package func read(into channels: Channels, frameCount: Int) throws(AudioFileError) -> Int {
         let total = min(frameCount, self.frameCount - framePosition)
         let start = framePosition
@@ -81,7 +85,9 @@ package final class StemRenderer {
             }
             let count = min(total - done, Int(range.upperBound - position), Self.blockFrames)
             do throws(AudioFileError) {
-                done += try render(index, at: position, channels, offset: done, count)
+                let renderedCount = try render(index, at: position, channels, offset: done, count)
+                applyFades(at: position, channels, offset: done, renderedCount)
+                done += renderedCount
             } catch {
                 if failure == nil { failure = error }
                 piece = nil
@@ -91,6 +97,20 @@ package final class StemRenderer {
         framePosition = start + max(0, total)
         if let failure { throw failure }
         return max(0, total)
+    }
+
+    /// Scales frames of one run that are near its ends.
+    private func applyFades(at position: Int64, _ channels: Channels, offset: Int, _ frameCount: Int) {
+        while plan.runs[run].upperBound <= position { run += 1 }
+        let frames = plan.runs[run]
+        let length = Int64(fade.length)
+        guard position < frames.lowerBound + length || position + Int64(frameCount) > frames.upperBound - length
+        else { return }
+        for i in 0..<frameCount {
+            let frame = position + Int64(i)
+            let gain = fade.gain(at: Int(min(frame - frames.lowerBound + 1, frames.upperBound - frame)))
+            for c in 0..<channelCount { channels[c][offset + i] *= gain }
+        }
     }
 
     /// Renders frames of one piece. Returns their number, at least 1.

@@ -13,6 +13,8 @@ package struct Take: Sendable {
     package var map = SongMap()
     /// True if the last line is incomplete: the program was killed while it wrote.
     package var isTorn = false
+    /// The complete lines that were skipped: they have no entry, or contradict more others than agree with them.
+    package var skippedLineCount = 0
 
     /// Reads a map file.
     /// - Throws: ``TakeError``, or ``AudioFileError`` if the file cannot be read.
@@ -36,28 +38,32 @@ package struct Take: Sendable {
             AudioFormat.sampleRates.contains(description.songSampleRate)
         else { throw TakeError.notATake(path: path) }
         self.description = description
-        for (index, line) in lines.enumerated().dropFirst() {
-            guard let line = try? decoder.decode(TakeLine.self, from: Data(line)), append(line) else {
-                throw TakeError.damaged(path: path, line: index + 1)
-            }
+        var entries: [TakeMapper.Entry] = []
+        for line in lines.dropFirst() {
+            if let entry = (try? decoder.decode(TakeLine.self, from: Data(line)))?.entry { entries.append(entry) }
         }
+        let keptCount = append(entries)
+        skippedLineCount = max(0, lines.count - 1) - keptCount
     }
 
     private struct Version: Decodable { var version: Int }
 
-    private mutating func append(_ line: TakeLine) -> Bool {
-        if let gap = line.gap {
-            let reason = SongGapReason(rawValue: gap) ?? .unknown
-            return map.append(SongMap.Gap(frame: line.frame, frameCount: line.frameCount, reason: reason))
+    /// Appends as many entries as agree on their order. Returns their number.
+    private mutating func append(_ entries: [TakeMapper.Entry]) -> Int {
+        var (pieces, gaps): ([SongMap.Piece], [SongMap.Gap]) = ([], [])
+        for entry in entries {
+            switch entry {
+            case .piece(let piece) where piece.isValid: pieces.append(piece)
+            case .gap(let gap) where gap.isValid: gaps.append(gap)
+            default: break
+            }
         }
-        guard let frame = line.songFrame, let fraction = line.songFraction, let rate = line.rate,
-            (0..<SongPosition.unitsPerFrame).contains(fraction)
-        else { return false }
-        return map.append(
-            SongMap.Piece(
-                frame: line.frame, frameCount: line.frameCount,
-                position: SongPosition(frame: frame, fraction: fraction),
-                rate: rate, hostTime: HostTime(nanoseconds: line.hostTime ?? 0)))
+        let chosenPieces = LongestChain.indices(pieces.map { ($0.frame, $0.end) })
+        let chosenGaps = LongestChain.indices(gaps.map { ($0.frame, $0.end) })
+        var count = 0
+        for index in chosenPieces where map.append(pieces[index]) { count += 1 }
+        for index in chosenGaps where map.append(gaps[index]) { count += 1 }
+        return count
     }
 }
 
@@ -88,6 +94,21 @@ package final class TakeWriter {
 }
 
 extension TakeLine {
+    /// The entry of the line; nil if its numbers are missing.
+    var entry: TakeMapper.Entry? {
+        if let gap {
+            let reason = SongGapReason(rawValue: gap) ?? .unknown
+            return .gap(SongMap.Gap(frame: frame, frameCount: frameCount, reason: reason))
+        }
+        guard let songFrame, let songFraction, let rate, (0..<SongPosition.unitsPerFrame).contains(songFraction)
+        else { return nil }
+        return .piece(
+            SongMap.Piece(
+                frame: frame, frameCount: frameCount,
+                position: SongPosition(frame: songFrame, fraction: songFraction),
+                rate: rate, hostTime: HostTime(nanoseconds: hostTime ?? 0)))
+    }
+
     init(_ entry: TakeMapper.Entry) {
         switch entry {
         case .piece(let piece):

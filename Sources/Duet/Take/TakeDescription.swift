@@ -44,6 +44,4 @@ package enum TakeError: Error, Hashable, Sendable {
     case unknownVersion(path: String, version: Int)
     /// The map has more than ``Take/largestFile`` bytes.
     case tooLarge(path: String)
-    /// A line is not a piece or a gap, or contradicts earlier ones.
-    case damaged(path: String, line: Int)
 }

@@ -3,6 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioFiles
 import EarshotCall
+import EarshotDuet
 
 /// Runs a recording on a thread that may wait for the disk. For any thread except real-time threads.
 final class CallRecorder: Sendable {
@@ -20,6 +21,8 @@ final class CallRecorder: Sendable {
         var states: [(state: RecordedCallState, time: HostTime)] = []
         var latest: RecordedCallState
         var isEnding = false
+        /// The takes to begin; nil to end one.
+        var takes: [SongLog?] = []
     }
 
     /// The work of the thread.
@@ -56,7 +59,18 @@ final class CallRecorder: Sendable {
                 return (inbox.states, inbox.isEnding)
             }
             for (state, time) in states { writer.update(state, at: time) }
+            let takes = inbox.withLock { inbox in
+                defer { inbox.takes = [] }
+                return inbox.takes
+            }
+            for log in takes { if let log { writer.beginTake(log) } else { endTake() } }
             return isEnding
+        }
+
+        /// Ends a take with the sound that was captured until now.
+        private func endTake() {
+            writer.writeArrivedSound(at: .now())
+            writer.endTake()
         }
 
         func finish() {
@@ -109,6 +123,12 @@ final class CallRecorder: Sendable {
                 inbox.states.append((state, now))
             }
         }
+    }
+
+    /// Begins a take of a song; nil to end it.
+    func setTake(_ log: SongLog?) {
+        worker.inbox.withLock { $0.takes.append(log) }
+        thread.handle.wake()
     }
 
     /// Ends the recording on its thread.

@@ -36,7 +36,7 @@ extension CallRecordingWriter {
                 .init(
                     seconds: Double($0) / Double(manifest.sampleRate),
                     contains: voice.isLocal ? .deviceLatency : .recordingDepth)
-            })
+            }, takes: voice === localVoice && !takeFiles.isEmpty ? takeFiles : nil)
     }
 
     /// Writes room, name and date to the tags of the closed files. This copies each file.

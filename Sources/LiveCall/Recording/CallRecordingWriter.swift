@@ -28,6 +28,10 @@ final class CallRecordingWriter {
     let rawVoice: RecordedVoice?
     private(set) var voices: [RecordedVoice] = []
     private(set) var mix: RecordingMix
+    /// The take of the song that is played; nil without a song.
+    var take: TakeRecorder?
+    /// The names of the takes' maps.
+    var takeFiles: [String] = []
 
     private let recording: CallRecording
     private let settings: CallRecordingSettings
@@ -189,6 +193,7 @@ final class CallRecordingWriter {
             voice.track.flush()
         }
         mix.track.flush()
+        writeTake()
         writeManifest(at: now)
     }
 
@@ -239,14 +244,22 @@ final class CallRecordingWriter {
         while let (cycle, sound) = recording.readLocalVoice(stage) {
             guard let microphone = voice.microphone else {
                 voice.add(sound, frameCount: cycle.frameCount)
-                write(voice, cycle.frameCount, at: Int(cycle.sampleTime - zero) - shift, end)
+                let (frame, writtenCount) = (Int(cycle.sampleTime - zero) - shift, voice.track.frameCount)
+                write(voice, cycle.frameCount, at: frame, end)
+                if stage == .dry { noteTake(cycle, at: frame, after: writtenCount) }
                 continue
             }
             // The playing device's frame at this time, which counts by its own clock.
             let ahead = cycle.hostTime.seconds(since: positionTime) * format.sampleRate
             let converted = microphone.convert(sound, cycle, at: Double(position - shift) + ahead)
             voice.add(converted.sound, frameCount: converted.frameCount)
+            let writtenCount = voice.track.frameCount
             write(voice, converted.frameCount, at: converted.frame, end)
+            guard stage == .dry else { continue }
+            var frames = cycle
+            (frames.sampleTime, frames.frameCount) = (Int64(converted.frame), converted.frameCount)
+            frames.hostTime = converted.hostTime
+            noteTake(frames, at: converted.frame, after: writtenCount)
         }
     }
 
@@ -264,6 +277,7 @@ final class CallRecordingWriter {
         for voice in allVoices { voice.finish(at: end, tolerance: voice.isLocal ? frames(0.05) : 0) }
         mix.track.writeSilence(to: end)
         mix.track.close()
+        endTake()
         writtenManifest = nil
         writeManifest(at: now)
         let gapFrames = ([localVoice] + voices).reduce(0) { $0 + $1.track.gaps.reduce(0) { $0 + $1.frameCount } }

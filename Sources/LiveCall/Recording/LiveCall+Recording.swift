@@ -55,7 +55,10 @@ extension LiveCall {
                 self?.handle(.recordingEnded(result))
             }
         }
-        self.recorder.withLock { $0 = recorder }
+        song.withLock { song in
+            if let song { recorder.setTake(song.makeLog()) }
+            self.recorder.withLock { $0 = recorder }
+        }
         handle(.recordingStarted(folder: folder))
         let code = recorder.start()
         guard code == 0 else {

@@ -33,6 +33,8 @@ struct RecordingManifest: Codable, Equatable {
         var gaps: [Gap]
         var volumes: [Volume]
         var offset: Offset?
+        /// The names of the maps of takes, version 2 of docs/recording-format.md; nil if no song was played.
+        var takes: [String]?
     }
 
     /// The content of a track.

@@ -30,10 +30,10 @@ final class SeparateMicrophone {
     /// - Parameters:
     ///   - cycle: the block's time on the microphone's counter.
     ///   - position: the frame of the timeline at the block's first frame, by its host time.
-    /// - Returns: the converted frames, and the frame of the timeline of the first of them.
+    /// - Returns: the converted frames, the frame of the timeline of the first of them, and the time at which it is in the block.
     func convert(
         _ sound: ReadOnlyChannels, _ cycle: CallCycle, at position: Double
-    ) -> (sound: ReadOnlyChannels, frameCount: Int, frame: Int) {
+    ) -> (sound: ReadOnlyChannels, frameCount: Int, frame: Int, hostTime: HostTime) {
         var error = position - resampler.heldFrames - Double(nextFrame ?? 0)
         if nextFrame == nil || cycle.sampleTime != expectedSampleTime || abs(error) > Self.gap * sampleRate {
             resampler.reset()
@@ -42,6 +42,7 @@ final class SeparateMicrophone {
         }
         expectedSampleTime = cycle.sampleTime + Int64(cycle.frameCount)
         let frame = nextFrame ?? 0
+        let hostTime = cycle.hostTime.advanced(bySeconds: -resampler.heldFrames / sampleRate)
         // More output for each input frame moves the sound back to its place.
         resampler.step = 1 - max(-0.001, min(0.001, error / (Self.correctionTime * sampleRate)))
         for c in 0..<output.channels.count {
@@ -50,6 +51,6 @@ final class SeparateMicrophone {
         let count = resampler.outputAvailable(afterAdding: cycle.frameCount)
         resampler.render(output.channels, frameCount: count, adding: cycle.frameCount)
         nextFrame = frame + count
-        return (ReadOnlyChannels(output.channels), count, frame)
+        return (ReadOnlyChannels(output.channels), count, frame, hostTime)
     }
 }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotAudioFiles
+
+/// The work of a song's thread: orders to the render thread, the ring, and what was played. For one thread, without a clock.
+struct SongDeck: ~Copyable {
+    /// An order of the player.
+    enum Order: Sendable {
+        case play(SongPosition, HostTime)
+        case pause(HostTime)
+        case resume(HostTime)
+        case seek(SongPosition, HostTime)
+        case correct(Double)
+    }
+
+    private(set) var source: SongSource
+    private(set) var state = SongState()
+    private let memory: SongMemory
+    /// The orders that the render thread has no room for.
+    private var waitingOrders: [SongOrder] = []
+    /// True after an order to play, false after one to pause.
+    private var isWanted = false
+    /// The pieces of the ring that are not played yet.
+    private var ring = SongMap()
+    private var log: SongLog?
+    /// The ring frame that is due next.
+    private var dueFrame = 0
+
+    /// - Parameter file: owned by the deck from now on.
+    init(_ file: any SoundFileReader, _ memory: SongMemory) {
+        source = SongSource(file, into: memory)
+        self.memory = memory
+    }
+
+    mutating func apply(_ order: Order) {
+        switch order {
+        case .play(let position, let time):
+            isWanted = true
+            jump(to: position, at: time)
+        case .seek(let position, let time): jump(to: position, at: time)
+        case .pause(let time):
+            isWanted = false
+            waitingOrders.append(.stop(at: time))
+        case .resume(let time):
+            isWanted = true
+            waitingOrders.append(.resume(at: time))
+        case .correct(let correction): source.setCorrection(correction)
+        }
+    }
+
+    private mutating func jump(to position: SongPosition, at time: HostTime) {
+        do throws(AudioFileError) {
+            let ringFrame = try source.seek(to: position)
+            (state.hasEnded, state.failure) = (false, nil)
+            waitingOrders.append(SongOrder(ringFrame: ringFrame, isPlaying: isWanted, hostTime: time))
+        } catch { state.failure = error }
+    }
+
+    /// Passes on the orders, fills the ring, and notes the map of its new frames. Returns false if the ring has no room yet.
+    mutating func fill() -> Bool {
+        while let order = waitingOrders.first, memory.orders.writer.push(order) { waitingOrders.removeFirst() }
+        var isFilled = true
+        do throws(AudioFileError) { isFilled = try source.fill(dueFrame: dueFrame) } catch { state.failure = error }
+        for piece in source.takePieces() {
+            ring.append(piece)
+            log?.append(.ring(piece))
+        }
+        return isFilled && waitingOrders.isEmpty
+    }
+
+    /// Reads what was played since the last turn.
+    mutating func readPlayed() {
+        while let part = memory.played.pop() {
+            log?.append(.played(part))
+            dueFrame = part.dueFrame ?? dueFrame
+            state.isPlaying = part.silence == nil
+            switch part.silence {
+            case nil: note(part)
+            case .underrun?: state.missingFrameCount += part.frameCount
+            default:
+                // The render thread stops at the end by itself.
+                if isWanted, source.hasEnded, part.ringFrame >= source.writtenCount, waitingOrders.isEmpty {
+                    state.hasEnded = true
+                }
+            }
+        }
+    }
+
+    private mutating func note(_ part: PlayedBlock) {
+        let end = Int64(part.ringFrame + part.frameCount)
+        ring.removeAll(before: end - 1)
+        guard let piece = ring.pieces.first else { return }
+        state.position = piece.position(at: end)
+        let frames = part.offset + part.frameCount
+        state.hostTime = part.block.hostTime.advanced(
+            bySeconds: Double(frames) / memory.sampleRate + part.block.latency)
+        if source.hasEnded, end >= Int64(source.writtenCount) { state.hasEnded = true }
+    }
+
+    /// Begins a record, with the map of the frames that are in the ring.
+    mutating func begin(_ new: SongLog) {
+        log = new
+        for piece in ring.pieces { new.append(.ring(piece)) }
+    }
+}

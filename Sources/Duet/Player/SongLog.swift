@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+
+/// Carries what a song's player played to the thread that maps a take.
+package final class SongLog: Sendable {
+    /// An entry, in the order in which it became known. A piece of the ring comes before the blocks that play it.
+    package enum Entry: Sendable {
+        case ring(SongMap.Piece)
+        case played(PlayedBlock)
+    }
+
+    /// The maximum number of entries that wait for the reader: 80 s of blocks of 64 frames at 48 kHz.
+    private static let limit = 65_536
+
+    /// The rate of the song's positions in hertz.
+    package let songSampleRate: Double
+    private let entries = LockedValue<[Entry]>([])
+
+    init(songSampleRate: Double) { self.songSampleRate = songSampleRate }
+
+    /// Appends an entry. Played blocks are dropped while too many entries wait.
+    func append(_ entry: Entry) {
+        entries.withLock { entries in
+            if entries.count >= Self.limit, case .played = entry { return }
+            if entries.count < 2 * Self.limit { entries.append(entry) }
+        }
+    }
+
+    /// Returns the entries since the last call.
+    package func takeEntries() -> [Entry] {
+        entries.withLock { entries in
+            defer { entries = [] }
+            return entries
+        }
+    }
+}

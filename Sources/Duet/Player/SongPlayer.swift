@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioFiles
+
+/// Plays a song at ordered instants, for the local participant only. A thread of its own reads and converts the file and reads the
+/// record of what was played; it may wait for the disk. Members are for any thread except a render thread.
+package final class SongPlayer: @unchecked Sendable {  // `deck` is the thread's
+    /// The memory of ``callback``, which must live as long as the callback may be called.
+    package let memory: SongMemory
+    /// The rate of the song's positions in hertz.
+    package let sampleRate: Double
+    /// The frames of the song, by the file's header.
+    package let frameCount: Int
+
+    private let orders = LockedValue<[SongDeck.Order]>([])
+    private let nextLog = LockedValue<SongLog?>(nil)
+    private let published: LockedValue<SongState>
+    private let handle: @Sendable (SongState) -> Void
+    private let thread = LockedValue<ServiceThread?>(nil)
+    private var deck: SongDeck
+
+    /// The milliseconds between two turns of the thread. The ring holds 0.5 s or more, the queue of played blocks 11 s.
+    private static let interval = 50
+    /// The milliseconds until the next turn while the render thread must make room in the ring first.
+    private static let shortInterval = 10
+
+    /// Opens a song. It plays after ``play(from:at:)``.
+    /// - Parameters:
+    ///   - channelCount: the channels of the call.
+    ///   - deviceRate: the call's rate in hertz.
+    ///   - handle: is called on the song's thread when the song ends or fails.
+    /// - Throws: the errors of opening; ``AudioFileError/notAudio(path:reason:)`` for a file without a frame.
+    package init(
+        path: String, channelCount: Int, deviceRate: Double,
+        _ handle: @escaping @Sendable (SongState) -> Void = { _ in }
+    ) throws(AudioFileError) {
+        let file = try DamageTolerantReader(path: path)
+        guard file.frameCount > 0 else { throw .notAudio(path: path, reason: "it contains no sound") }
+        memory = SongMemory(channelCount: channelCount, sampleRate: deviceRate, capacity: Int(deviceRate))
+        deck = SongDeck(file, memory)
+        (sampleRate, frameCount) = (deck.source.sampleRate, deck.source.frameCount)
+        published = LockedValue(SongState())
+        self.handle = handle
+    }
+
+    deinit { stop() }
+
+    /// Starts the thread. Returns 0 or an errno.
+    package func start() -> Int32 {
+        let thread = ServiceThread(name: "song", pacing: { [weak self] in self?.work() })
+        self.thread.withLock { $0 = thread }
+        return thread.start()
+    }
+
+    /// Stops the thread and waits for it: at most for a read from the disk.
+    package func stop() {
+        let thread = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        thread?.stop()
+    }
+
+    /// The state at the last turn of the thread.
+    package var state: SongState { published.withLock { $0 } }
+
+    /// Plays from a position on, clamped to the song, which leaves the loudspeaker at a host time.
+    package func play(from position: SongPosition, at time: HostTime) { give(.play(position, time)) }
+
+    /// Pauses the song at a host time.
+    package func pause(at time: HostTime) { give(.pause(time)) }
+
+    /// Continues where the song was paused.
+    package func resume(at time: HostTime) { give(.resume(time)) }
+
+    /// Continues at another position from a host time on; a paused song stays paused.
+    package func seek(to position: SongPosition, at time: HostTime) { give(.seek(position, time)) }
+
+    /// Makes the song faster by a part of its rate, clamped to ±0.1 %, without a jump.
+    package func setCorrection(_ correction: Double) { give(.correct(correction)) }
+
+    /// Returns a new record of what is played from now on. An earlier one ends.
+    package func makeLog() -> SongLog {
+        let log = SongLog(songSampleRate: sampleRate)
+        nextLog.withLock { $0 = log }
+        thread.withLock { $0?.handle.wake() }
+        return log
+    }
+
+    private func give(_ order: SongDeck.Order) {
+        orders.withLock { $0.append(order) }
+        thread.withLock { $0?.handle.wake() }
+    }
+
+    /// Does the work of a turn. Returns the time until the next one.
+    package func work() -> ServiceThread.Pause {
+        let newOrders = orders.withLock { orders in
+            defer { orders = [] }
+            return orders
+        }
+        let newLog = nextLog.withLock { log in
+            defer { log = nil }
+            return log
+        }
+        if let newLog { deck.begin(newLog) }
+        let old = deck.state
+        // First, because orders may need the state of now.
+        deck.readPlayed()
+        for order in newOrders { deck.apply(order) }
+        let isFilled = deck.fill()
+        let new = deck.state
+        published.withLock { $0 = new }
+        if new.hasEnded && !old.hasEnded || new.failure != old.failure { handle(new) }
+        return .milliseconds(isFilled ? Self.interval : Self.shortInterval)
+    }
+}
+
+/// The state of a ``SongPlayer``.
+package struct SongState: Sendable {
+    /// The position that leaves the loudspeaker at ``hostTime``.
+    package var position = SongPosition(units: 0)
+    package var hostTime = HostTime(nanoseconds: 0)
+    /// True while the song is heard.
+    package var isPlaying = false
+    /// True from the song's end until it plays again.
+    package var hasEnded = false
+    /// The frames of the device that lacked frames of the song.
+    package var missingFrameCount = 0
+    /// The error that ended the song; nil if there is none.
+    package var failure: AudioFileError?
+
+    package init() {}
+}

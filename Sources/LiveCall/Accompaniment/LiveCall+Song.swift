@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioFiles
+import EarshotCall
+import EarshotDuet
+
+/// A song that is played at ordered instants, for the local participant only. Any thread except a render thread.
+extension LiveCall {
+    /// The reason that a song cannot be opened.
+    package enum SongError: Error {
+        /// The call has no sound.
+        case noSound
+        case file(AudioFileError)
+        /// The thread cannot be started; an errno.
+        case system(code: Int32)
+    }
+
+    /// Opens a song, silent until it is ordered to play. It replaces an earlier one. A recording of the call gets a take of the
+    /// local voice until ``closeSong()``.
+    /// - Parameter handle: is called on the song's thread when the song ends or fails.
+    package func openSong(path: String, _ handle: @escaping @Sendable (SongState) -> Void = { _ in })
+        throws(SongError) -> SongPlayer
+    {
+        guard let media else { throw .noSound }
+        let player: SongPlayer
+        do throws(AudioFileError) {
+            player = try SongPlayer(
+                path: path, channelCount: media.channelCount, deviceRate: media.voiceFormat.sampleRate, handle)
+        } catch { throw .file(error) }
+        closeSong()
+        let code = player.start()
+        guard code == 0 else { throw .system(code: code) }
+        media.setScheduledSong(CallInsert(callback: player.memory.callback, owner: player.memory))
+        song.withLock { song in
+            song = player
+            recorder.withLock { $0?.setTake(player.makeLog()) }
+        }
+        return player
+    }
+
+    /// Ends the song, if there is one, and its take.
+    package func closeSong() {
+        let player = song.withLock { song in
+            defer { song = nil }
+            return song
+        }
+        guard let player else { return }
+        media?.setScheduledSong(nil)
+        player.stop()
+        // The last blocks belong to the take.
+        _ = player.work()
+        recorder.withLock { $0?.setTake(nil) }
+    }
+}

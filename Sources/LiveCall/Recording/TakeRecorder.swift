@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotAudioFiles
+import EarshotCall
+import EarshotDuet
+
+/// Writes the map of a take while a call is recorded: the position in the song that was heard at each frame of the local voice's
+/// track. For one thread at a time; it waits for the disk.
+final class TakeRecorder {
+    private let log: SongLog
+    private let writer: TakeWriter
+    private var mapper: TakeMapper
+    private let sampleRate: Double
+    /// The error that ended the map early; nil if there is none.
+    private(set) var error: AudioFileError?
+
+    /// Creates the map's file.
+    /// - Parameter clock: the clock that relates the microphone to the loudspeaker.
+    init(path: String, _ description: TakeDescription, _ log: SongLog, _ clock: DeviceClock) throws(AudioFileError) {
+        writer = try TakeWriter(path: path, description)
+        self.log = log
+        sampleRate = description.sampleRate
+        mapper = TakeMapper(clock, sampleRate: sampleRate)
+    }
+
+    /// Notes captured frames that are in the track.
+    /// - Parameters:
+    ///   - frames: the track's frames.
+    ///   - sampleTime: the capturing device's frame that is the first of them.
+    ///   - hostTime: its time in the callback.
+    ///   - latency: the seconds by which the sound entered the microphone earlier.
+    func add(_ frames: Range<Int>, sampleTime: Int64, hostTime: HostTime, latency: Double) {
+        mapper.add(
+            CapturedBlock(
+                DeviceBlock(
+                    sampleTime: sampleTime, frameCount: frames.count, hostTime: hostTime, latency: latency),
+                takeFrame: Int64(frames.lowerBound)))
+    }
+
+    /// Appends the entries that became known to the file.
+    func write() {
+        for entry in log.takeEntries() {
+            switch entry {
+            case .ring(let piece): mapper.add(ring: piece)
+            case .played(let part): mapper.add(part)
+            }
+        }
+        append()
+    }
+
+    /// Completes the file and closes it.
+    func finish() {
+        write()
+        mapper.finish()
+        append()
+        do throws(AudioFileError) { try writer.close() } catch { self.error = self.error ?? error }
+    }
+
+    private func append() {
+        let entries = mapper.takeEntries()
+        guard error == nil else { return }
+        do throws(AudioFileError) { try writer.write(entries) } catch { self.error = error }
+    }
+}
