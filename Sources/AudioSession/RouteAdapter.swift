@@ -40,6 +40,7 @@ struct RouteAdapter: ~Copyable {
     private var sampleTime: Int64 = 0
     private var expectedSampleTime: Int64 = 0  // the device's frame counter at its next call
     private var nextDueTime = HostTime(nanoseconds: 0)  // when the next call is due
+    private var ahead = 0.0  // the seconds by which the frame counter is ahead of the clock
     private var fadePosition = 0
     private var fadeOutPosition: Int?  // nil before the fade-out
     private var fadeLength: Int  // frames of the device
@@ -91,7 +92,7 @@ struct RouteAdapter: ~Copyable {
     }
 
     /// Keeps the frames until the next callback from counting as lost. Call it only while no device has callbacks.
-    mutating func forgetGap() { hasCalled = false }
+    mutating func forgetGap() { (hasCalled, ahead) = (false, 0) }
 
     private func free(_ converter: UnsafeMutablePointer<RouteConverter>?) {
         converter?.deinitialize(count: 1)
@@ -135,7 +136,7 @@ extension RouteAdapter {
         if isFirstCall {
             isFirstCall = false
             fadePosition = 0
-            if hasCalled { missed = max(0, earshot_round(cycle.hostTime.seconds(since: nextDueTime) * rate)) }
+            if hasCalled { missed = missedFrames(until: cycle.hostTime) }
             gap.store(Int(missed), ordering: .relaxed)
             lost.wrappingAdd(Int(missed), ordering: .relaxed)
             recorder.skip(Int(missed))
@@ -147,6 +148,15 @@ extension RouteAdapter {
         sampleTime &+= missed
         expectedSampleTime = cycle.sampleTime &+ Int64(cycle.frameCount)
         nextDueTime = cycle.hostTime.advanced(bySeconds: Double(cycle.frameCount) / deviceRate)
+    }
+
+    /// Returns the frames without a device before its first call. A device that begins early leaves the counter ahead of the clock
+    /// until the next one.
+    @_noLocks
+    private mutating func missedFrames(until hostTime: HostTime) -> Int64 {
+        let missed = hostTime.seconds(since: nextDueTime) - ahead
+        ahead = max(0, 0 - missed)
+        return max(0, earshot_round(missed * rate))
     }
 
     /// Returns the client's inputs: the device's channels. A single channel is copied to all inputs; inputs without a channel are

@@ -225,12 +225,18 @@ import Testing
         let rig = Rig(rate: 48_000)
         defer { rig.end() }
         let first = try rig.run(.init(sampleRate: 48_000, blockFrameCount: 256), from: Self.origin, seconds: 0.1)
-        try rig.run(
+        let second = try rig.run(
             .init(sampleRate: 48_000, blockFrameCount: 64), from: first.end.advanced(bySeconds: -0.01), seconds: 0.1)
         #expect(rig.client.calls.count > 60, "4,800 frames in blocks of 256, and most of 4,800 in blocks of 64")
         for (a, b) in zip(rig.client.calls, rig.client.calls.dropFirst()) {
             #expect(b.sampleTime == a.sampleTime + Int64(a.frames))
         }
+        // A later device makes up for it.
+        try rig.run(
+            .init(sampleRate: 48_000, blockFrameCount: 64), from: second.end.advanced(bySeconds: 0.05), seconds: 0.1)
+        let (begin, end) = (try #require(rig.client.calls.first), try #require(rig.client.calls.last))
+        let seconds = end.hostTime.seconds(since: begin.hostTime)
+        #expect(abs(Double(end.sampleTime - begin.sampleTime) / 48_000 - seconds) < 0.000_1)
     }
 
     @Test("mono input feeds all channels, missing channels are silent, and stereo is mixed to mono")
