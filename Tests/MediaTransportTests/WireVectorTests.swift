@@ -120,7 +120,7 @@ import Testing
     @Test func `a packet with its send time and a report on times match the documented bytes`() throws {
         var a = session(ssrc: 0x1234_5678, payloadType: 97, sequence: 3, timestamp: 1_440)
         a.sendTimeID = 1
-        #expect(try a.timed(Array("Ear".utf8), sendTime: 0x0102_0304) == wireVector("time"))
+        #expect(try a.timed(Array("Ear".utf8), sendTime: 0x0102_0304) == wireVector("timed"))
         var b = RTPSession(
             ssrc: 0x8765_4321, cname: "ear", payloadType: 97, clockRate: 48_000, firstSequenceNumber: 1,
             firstTimestamp: 0)

@@ -11,9 +11,25 @@ struct ClockMeter {
     /// The reports that may be evaluated now.
     private var credit = ClockMeter.burst
     private var creditTime: HostTime?
+    private var begin: HostTime?  // of the first ``settle(at:isQueueing:)``
+    /// True if send times may take room on the link.
+    private(set) var isSettled = false
 
     /// The evaluated reports a second, twice as many as a peer sends, and as many at once as a stall of the network delays.
     private static let (reportRate, burst) = (20.0, 20.0)
+
+    /// The seconds in which a link that is much too slow shows a queue.
+    private static let settling = 0.25
+
+    /// Waits at the beginning until no queue is seen: send times would take room on a link that is too slow already, and delay
+    /// the requests for a lower rate on it.
+    /// - Parameter isQueueing: true if received packets wait before the link.
+    mutating func settle(at time: HostTime, isQueueing: Bool) {
+        if isSettled { return }
+        let first = begin ?? time
+        begin = first
+        isSettled = !isQueueing && time.seconds(since: first) >= Self.settling
+    }
 
     /// The time of the next report; nil if no packet waits for one.
     var nextReport: HostTime? { sync.nextReport }

@@ -83,7 +83,7 @@ package struct MediaCore: ~Copyable {
         guard let index = index(of: id), members[index].isOpen != isOpen else { return }
         members[index].isOpen = isOpen
         members[index].isFresh = isOpen
-        if !isOpen { members[index].media.interrupt() }
+        if isOpen { pathChanged(to: id) } else { members[index].media.interrupt() }
     }
 
     /// Sends a goodbye to a remote peer, if its transport is open, and removes the peer.
@@ -269,17 +269,23 @@ package struct MediaCore: ~Copyable {
 
     /// Notes that media with a remote peer takes another path: the estimate of its clock ages until there is a new one.
     package mutating func pathChanged(to id: PeerID) {
-        if let index = index(of: id) { members[index].media.clock?.restart(keepingOffset: true) }
+        media(of: id)?.clock?.restart(keepingOffset: true)
     }
 
     /// Notes the seconds of a round trip to a remote peer, measured without its clock.
     package mutating func measured(roundTrip: Double, to id: PeerID) {
-        if let index = index(of: id) { members[index].media.clock?.addRoundTrip(roundTrip) }
+        media(of: id)?.clock?.addRoundTrip(roundTrip)
     }
 
     /// Notes that the machine slept: no remote peer's clock is known until it was estimated again.
     package mutating func slept() {
         for member in members { member.media.clock?.restart(keepingOffset: false) }
+        for peer in suspended.values { peer.past.media.clock?.restart(keepingOffset: false) }
+    }
+
+    /// Returns the media of a member or of a suspended peer.
+    private func media(of id: PeerID) -> MediaPeer? {
+        index(of: id).map { members[$0].media } ?? suspended[id]?.past.media
     }
 
     /// The device's frames that were read or lost before the next frame to encode.

@@ -15,7 +15,7 @@ struct PacketSender: ~Copyable {
     /// The payloads that were repeated because the remote peer requested them.
     private(set) var answeredPackets = 0
     /// True to write send times, if they were negotiated.
-    var writesSendTimes = true
+    var writesSendTimes = false
     private var hasSentSinceGap = false
     private let isAAC: Bool
     private var history: PayloadHistory?
