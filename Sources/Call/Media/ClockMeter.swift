@@ -11,7 +11,7 @@ struct ClockMeter {
     /// The reports that may be evaluated now.
     private var credit = ClockMeter.burst
     private var creditTime: HostTime?
-    private var begin: HostTime?  // of the first ``settle(at:isQueueing:)``
+    private var begin: HostTime?  // of sending at the full rate
     /// True if send times may take room on the link.
     private(set) var isSettled = false
 
@@ -21,10 +21,13 @@ struct ClockMeter {
     /// The seconds in which a link that is much too slow shows a queue.
     private static let settling = 0.25
 
-    /// Waits at the beginning until no queue is seen: send times would take room on a link that is too slow already, and delay
-    /// the requests for a lower rate on it.
-    /// - Parameter isQueueing: true if received packets wait before the link.
-    mutating func settle(at time: HostTime, isQueueing: Bool) {
+    /// Waits at the beginning, and after each return to the full rate, until no queue is seen: send times would take room on a link
+    /// that is too slow already, and delay the requests for a lower rate on it.
+    /// - Parameters:
+    ///   - isSlow: true if the rate is reduced for a slow link.
+    ///   - isQueueing: true if received packets wait before the link.
+    mutating func settle(at time: HostTime, isSlow: Bool, isQueueing: Bool) {
+        if isSlow { return (begin, isSettled) = (nil, false) }
         if isSettled { return }
         let first = begin ?? time
         begin = first

@@ -18,8 +18,8 @@ extension MediaPeer {
     /// Sends a report that is due. On a slow link send times and reports are left out, because the sound needs the room.
     func tickClock(at now: HostTime, isOpen: Bool, _ transmit: (UnsafeRawBufferPointer) -> Void) {
         guard clock != nil else { return }
-        if isOpen { clock?.settle(at: now, isQueueing: rate.meter.isQueueing) }
-        sender.writesSendTimes = isOpen && clock?.isSettled == true && rate.policy.rung == 0
+        if isOpen { clock?.settle(at: now, isSlow: rate.policy.rung > 0, isQueueing: rate.meter.isQueueing) }
+        sender.writesSendTimes = isOpen && clock?.isSettled == true
         guard let report = clock?.takeReport(at: now), sender.writesSendTimes else { return }
         sender.report(report, transmit)
     }
