@@ -18,20 +18,21 @@ struct ClockMeter {
     /// The evaluated reports a second, twice as many as a peer sends, and as many at once as a stall of the network delays.
     private static let (reportRate, burst) = (20.0, 20.0)
 
-    /// The seconds in which a link that is much too slow shows a queue.
-    private static let settling = 0.25
+    /// The seconds at the full rate before send times: at first those in which a link that is much too slow shows a queue, after a
+    /// reduced rate those in which it may still prove too slow.
+    private var settling = 0.25
 
-    /// Waits at the beginning, and after each return to the full rate, until no queue is seen: send times would take room on a link
-    /// that is too slow already, and delay the requests for a lower rate on it.
+    /// Waits at the full rate until no queue is seen: send times would take room on a link that is too slow already, and delay the
+    /// requests for a lower rate on it.
     /// - Parameters:
     ///   - isSlow: true if the rate is reduced for a slow link.
     ///   - isQueueing: true if received packets wait before the link.
     mutating func settle(at time: HostTime, isSlow: Bool, isQueueing: Bool) {
-        if isSlow { return (begin, isSettled) = (nil, false) }
+        if isSlow { return (begin, isSettled, settling) = (nil, false, RatePolicy.probation) }
         if isSettled { return }
         let first = begin ?? time
         begin = first
-        isSettled = !isQueueing && time.seconds(since: first) >= Self.settling
+        isSettled = !isQueueing && time.seconds(since: first) >= settling
     }
 
     /// The time of the next report; nil if no packet waits for one.
