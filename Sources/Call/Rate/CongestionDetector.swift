@@ -115,8 +115,8 @@ struct CongestionDetector {
         return judge(at: now)
     }
 
-    /// True if the packets of the last slot waited for longer than jitter explains.
-    var isQueueing: Bool { closed > 0 && slot(0).least - base > Self.standing }
+    /// True if the packets of the last slot waited, for half as long as is certainly more than jitter.
+    var isQueueing: Bool { closed > 0 && slot(0).least - base > Self.standing / 2 }
 
     /// Returns ``hasCleared`` and sets it to false.
     mutating func takeCleared() -> Bool {
