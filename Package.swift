@@ -33,7 +33,7 @@ let programLinker: [LinkerSetting] =
 let lifetimes: [SwiftSetting] = [.enableExperimentalFeature("Lifetimes")]
 // Tests are not optimised, since optimising takes longer than running them, except `computingTests`.
 let testSettings: [SwiftSetting] = settings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
-let computingTests: Set = ["AudioDevices", "AudioStreams", "ClockSync", "Playout", "VoiceProcessing"]
+let computingTests: Set = ["AudioDevices", "AudioStreams", "ClockSync", "Duet", "Playout", "VoiceProcessing"]
 
 /// A layer: a library product, a folder of Sources/ and its tests in Tests/.
 struct Layer {
@@ -105,7 +105,9 @@ let allLayers = [
             "AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "AudioDevices", "AudioSession", "AudioEngine",
             "AudioQueues", "AudioStreams", "VoiceProcessing", "Playout", "MediaTransport", "Rooms", "Nearby", "Call",
         ],
-        testUses: ["Simulation", "EngineMeasures"]),
+        testUses: ["Simulation", "EngineMeasures", "CEBUR128"]),
+    Layer(
+        name: "Duet", uses: ["AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "CRealtime"]),
     Layer(
         name: "Simulation",
         uses: [
@@ -199,9 +201,9 @@ func shimInCXX(
 
 let package = Package(
     name: "Earshot",
-    // TOMLReader belongs to the program; Fuzz/ links to its sources. ClockSync has nothing public. Products with an underscore are
-    // only for Benchmarks/.
-    products: layers.filter { !["TOMLReader", "ClockSync"].contains($0.name) }.map {
+    // TOMLReader belongs to the program; Fuzz/ links to its sources. ClockSync and Duet have nothing public. Products with an
+    // underscore are only for Benchmarks/.
+    products: layers.filter { !["TOMLReader", "ClockSync", "Duet"].contains($0.name) }.map {
         .library(name: ($0.name == "Simulation" ? "_" : "") + module($0.name), targets: [module($0.name)])
     } + [.library(name: "_TestSupport", targets: ["TestSupport"])],
     targets: [

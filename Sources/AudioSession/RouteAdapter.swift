@@ -42,7 +42,7 @@ struct RouteAdapter: ~Copyable {
     private var nextDueTime = HostTime(nanoseconds: 0)  // when the next call is due
     private var fadePosition = 0
     private var fadeOutPosition: Int?  // nil before the fade-out
-    private let fadeLength: Int
+    private var fadeLength: Int  // frames of the device
 
     init(
         rate: Double, inputCount: Int, outputCount: Int, recorder: CallbackMonitor.Recorder, session: Wakeup.Handle
@@ -76,6 +76,7 @@ struct RouteAdapter: ~Copyable {
         free(converter)
         converter = nil
         deviceRate = newDeviceRate
+        fadeLength = max(1, Int(newDeviceRate * Self.fade))
         isFirstCall = true
         fadeOutPosition = nil
         isEnding.store(false, ordering: .relaxed)

@@ -24,7 +24,10 @@ struct EarshotCommand: ParsableCommand {
                 PeersCommand.self,
             ]
         ),
-        ("Audio files", [RecordCommand.self, PlayCommand.self, ConvertCommand.self, InfoCommand.self]),
+        (
+            "Audio files",
+            [RecordCommand.self, PlayCommand.self, ConvertCommand.self, MixCommand.self, InfoCommand.self]
+        ),
         (
             "Devices and effects",
             [

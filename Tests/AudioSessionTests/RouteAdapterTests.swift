@@ -177,14 +177,14 @@ import Testing
         #expect(abs(Double(frames) / 48_000 - seconds) < 0.003)
     }
 
-    @Test(arguments: [16, 64, 470], [48_000.0, 44_100])
+    @Test(arguments: [16, 64, 470], [48_000.0, 44_100, 96_000])
     func `a device's sound fades out in both directions, and the next device's fades in`(
         block: Int, rate: Double
     ) throws {
         let rig = Rig(rate: 48_000)
         defer { rig.end() }
         let card = SimulatedCard.Configuration(sampleRate: rate, blockFrameCount: block)
-        let (end, fade) = (20_000 / block, Int(0.005 * 48_000))
+        let (end, fade) = (20_000 / block, Int(0.005 * rate))
         let first = try rig.run(card, from: Self.origin, seconds: 0.5, endingAt: end)
         let hasEnded = rig.adapter.pointee.hasEnded.load(ordering: .relaxed)
         #expect(hasEnded)
@@ -192,11 +192,13 @@ import Testing
         let begin = end * block
         #expect(said[begin - 1_000..<begin].max() ?? 0 > 0.45)
         #expect(said[(begin + fade)...].allSatisfy { $0 == 0 })
+        #expect(said[(begin + fade / 2)..<(begin + fade)].max() ?? 0 > 0.05, "the fade takes 5 ms")
         let steps = zip(said[begin...], said[(begin - 1)...]).map { abs($0 - $1) }
         #expect(steps.max() ?? 1 < 0.08, "the sine of 1 kHz rises by 0.071 at most")
         #expect(rig.client.heard[0].suffix(1_000).allSatisfy { abs($0) < 1e-4 })
         let count = rig.client.heard[0].count
-        try rig.run(card, from: first.end, seconds: 0.5)
+        let next = try rig.run(card, from: first.end, seconds: 0.5)
+        #expect(next.said[0][..<(fade / 2)].max() ?? 1 < 0.26, "a sine of 0.5 at half of the fade")
         let isSilent = rig.adapter.pointee.hasEnded.load(ordering: .relaxed)
         #expect(!isSilent)
         #expect(rig.client.heard[0][(count + 1_000)...].max() ?? 0 > 0.4)

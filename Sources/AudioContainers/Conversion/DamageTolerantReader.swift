@@ -4,9 +4,9 @@ import EarshotAudioBase
 import EarshotAudioFiles
 
 /// Reads a damaged file as far as it can be decoded. Reading continues after a damage if the reader can, and ends otherwise.
-final class DamageTolerantReader: SoundFileReader {
+package final class DamageTolerantReader: SoundFileReader {
     /// The first damage; nil if there was none.
-    private(set) var damage: AudioFileError?
+    package private(set) var damage: AudioFileError?
 
     /// The file's own reader.
     let file: any DetailedSoundFileReader
@@ -14,17 +14,20 @@ final class DamageTolerantReader: SoundFileReader {
 
     init(_ file: any DetailedSoundFileReader) { self.file = file }
 
-    var path: String { file.path }
-    var processingFormat: AudioFormat { file.processingFormat }
-    var frameCount: Int { file.frameCount }
-    var framePosition: Int { file.framePosition }
-    var faultCount: Int { file.faultCount }
-    func seek(to frame: Int) throws(AudioFileError) {
+    /// Opens a file as ``SoundFiles/open(_:)`` does.
+    package convenience init(path: String) throws(AudioFileError) { self.init(try SoundFiles.openDetailed(path)) }
+
+    package var path: String { file.path }
+    package var processingFormat: AudioFormat { file.processingFormat }
+    package var frameCount: Int { file.frameCount }
+    package var framePosition: Int { file.framePosition }
+    package var faultCount: Int { file.faultCount }
+    package func seek(to frame: Int) throws(AudioFileError) {
         try file.seek(to: frame)
         lastDamagePosition = -1
     }
 
-    func read(into channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) -> Int {
+    package func read(into channels: Channels, frameCount: Int, offset: Int) throws(AudioFileError) -> Int {
         var done = 0
         while done < frameCount {
             let start = file.framePosition

@@ -24,7 +24,8 @@ public struct Resampler: ~Copyable {
     private let memory: UnsafeMutablePointer<Float>
     private let pointers: UnsafeMutablePointer<UnsafeMutablePointer<Float>>
     private let capacity: Int  // frames
-    private let historyCount: Int  // input frames kept before the next output frame's position
+    /// The input frames that are kept before the next output frame's position.
+    package let historyCount: Int
     private let floatsPerVector = earshot_vector_width()
     // The next output frame is at wholeFrame + fraction / denominator in `input`; output frames are stride / denominator
     // input frames apart.
@@ -101,6 +102,18 @@ public struct Resampler: ~Copyable {
         wholeFrame = historyCount
         fraction = silentFrames &* denominator &- back
         inputOffset = historyCount &+ silentFrames
+    }
+
+    /// Discards all input, and starts within a signal: of the input written from now on, the first ``historyCount`` frames lie
+    /// before the frame that the next output frame follows.
+    /// - Parameter fraction: the distance from that frame to the next output frame in frames, 0 ..< 1. A resampler that is not
+    ///   steerable ignores it.
+    @_noLocks
+    package mutating func restart(fraction: Double) {
+        wholeFrame = historyCount
+        self.fraction =
+            filter.isSteerable ? max(0, min(denominator &- 1, Int(earshot_round(fraction * Double(denominator))))) : 0
+        inputOffset = 0
     }
 
     /// The frames that can be written at ``inputOffset``.

@@ -38,6 +38,12 @@ struct RecordingManifest: Codable, Equatable {
     /// The content of a track.
     enum Kind: String, Codable {
         case voice, raw, mix
+        /// A kind of a later program. It is read, and never written.
+        case unknown
+
+        init(from decoder: any Decoder) throws {
+            self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
+        }
     }
 
     /// Silence in place of sound.
@@ -56,6 +62,12 @@ struct RecordingManifest: Codable, Equatable {
             case declined
             /// The device was missing, changed or dropped frames, or the disk was too slow.
             case device
+            /// A reason of a later program. It is read, and never written.
+            case unknown
+
+            init(from decoder: any Decoder) throws {
+                self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
+            }
         }
     }
 
@@ -76,6 +88,12 @@ struct RecordingManifest: Codable, Equatable {
             case recordingDepth
             /// The latency of the device, and of voice processing for `voice`.
             case deviceLatency
+            /// A time of a later program. It is read, and never written.
+            case unknown
+
+            init(from decoder: any Decoder) throws {
+                self = Self(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .unknown
+            }
         }
     }
 

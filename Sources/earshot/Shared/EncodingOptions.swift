@@ -16,7 +16,7 @@ struct EncodingOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Sample format of WAV, AIFF, CAF and FLAC: 16, 24 or float. [default: the input's; record: 24]",
+            "Sample format of WAV, AIFF, CAF and FLAC: 16, 24 or float. [default: the input's; record, mix: 24]",
             valueName: "bits"),
         completion: .list(["16", "24", "float"]))
     var bits: String?

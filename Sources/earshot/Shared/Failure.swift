@@ -51,6 +51,7 @@ struct Failure: Error {
         case let error as AudioStreamError: self.init(error, Self.status(of: error))
         case let error as GraphFileError: self.init(error, Self.data)
         case let error as SimulationError: self.init(error, Self.data)
+        case let error as MixError: self.init(error, Self.status(of: error))
         case let ending as LiveCallEnding: self.init(ending)
         case let ending as RoomEnding: self.init(ending, Self.status(of: ending))
         case let error as ResolutionError: self.init(error, Self.noHost)
@@ -89,6 +90,17 @@ struct Failure: Error {
             cannotCreate
         case .notAudio, .unsupportedSampleRate, .unsupportedChannelCount, .damaged, .tagsTooLarge: data
         case .missing, .notPermitted, .directory, .notRegular, .notSeekable: noInput
+        }
+    }
+
+    private static func status(of error: MixError) -> Int32 {
+        switch error {
+        case .noDescription: noInput
+        case .unreadable(let error): status(of: error)
+        case .badDescription, .laterVersion, .noVoices, .nothingReadable: data
+        case .unknownVoice: usage
+        case .output, .ownFile: cannotCreate
+        case .cancelled: Interrupt.exitStatus
         }
     }
 

@@ -24,28 +24,34 @@ struct HeardTimeline {
     /// The sound at ``ChangedCall/rate``.
     var samples: [Float] {
         var all: [Float] = []
-        for part in parts {
+        for (index, part) in parts.enumerated() {
             let count = Int((part.gap * ChangedCall.rate).rounded())
             // A loudspeaker that was replaced before its first block leaves only silence, which may be too long.
             if count < 0 { all.removeLast(min(0 - count, all.count)) }
             all += [Float](repeating: 0, count: max(0, count))
-            all += part.rate == ChangedCall.rate ? part.samples : Self.converted(part.samples, from: part.rate)
+            guard part.rate != ChangedCall.rate else {
+                all += part.samples
+                continue
+            }
+            all += Self.converted(part.samples, from: part.rate)
+            // The last sound does not fade out, and the filter sees silence after it.
+            if index == parts.count - 1 { all.removeLast(min(Self.filterLength, all.count)) }
         }
         return all
     }
 
     private static let pieceLength = 1_024
+    /// The frames at the end that silence behind them changes.
+    private static let filterLength = 64
 
     private static func converted(_ samples: [Float], from rate: Double) -> [Float] {
         var resampler = Resampler(
             from: rate, to: ChangedCall.rate, channelCount: 1, halfLength: 32, maximumFrameCount: pieceLength)
-        // The filter delays the sound by its half length.
         let total = Int(Double(samples.count) / rate * ChangedCall.rate)
-        let skipped = Int(Double(resampler.halfLength) / rate * ChangedCall.rate)
         var all: [Float] = []
         var readCount = 0
         let output = AudioBuffer(channelCount: 1, frameCapacity: pieceLength)
-        while all.count < skipped + total {
+        while all.count < total {
             let needed = resampler.inputNeeded(for: pieceLength)
             for i in 0..<needed {
                 let index = readCount + i
@@ -55,6 +61,6 @@ struct HeardTimeline {
             resampler.render(output.channels, frameCount: pieceLength, offset: 0, adding: needed)
             all.append(contentsOf: UnsafeBufferPointer(start: output.channels[0], count: pieceLength))
         }
-        return Array(all[skipped..<skipped + total])
+        return Array(all[..<total])
     }
 }

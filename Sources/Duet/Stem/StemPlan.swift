@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The piece of a take's map that each frame of the song is taken from. Of a passage sung again the last attempt counts.
+struct StemPlan: Sendable {
+    /// Consecutive song frames from one piece.
+    struct Section: Hashable, Sendable {
+        var songFrames: Range<Int64>
+        /// The index in ``SongMap/pieces``.
+        var piece: Int
+    }
+
+    /// In the order of the song; none overlaps another.
+    let sections: [Section]
+    /// The song frames without a take, in order.
+    let gaps: [Range<Int64>]
+
+    /// - Parameter frameCount: the frames of the song.
+    init(_ map: SongMap, frameCount: Int64) {
+        var sections: [Section] = []
+        // Disjoint and in order. Attempts are long runs of pieces, so there are few.
+        var covered: [Range<Int64>] = []
+        for (index, piece) in map.pieces.enumerated().reversed() {
+            // After a gap the song may have begun between two frames of the take.
+            let isConnected = index > 0 && map.pieces[index - 1].end == piece.frame
+            let start = max(
+                0, isConnected ? piece.position.frameAbove : piece.position(at: piece.frame - 1).frame + 1)
+            let end = min(frameCount, piece.endPosition.frameAbove)
+            guard start < end else { continue }
+            Self.cover(start..<end, in: &covered) { sections.append(Section(songFrames: $0, piece: index)) }
+        }
+        self.sections = sections.sorted { $0.songFrames.lowerBound < $1.songFrames.lowerBound }
+        var gaps: [Range<Int64>] = []
+        var position: Int64 = 0
+        for range in covered {
+            if position < range.lowerBound { gaps.append(position..<range.lowerBound) }
+            position = range.upperBound
+        }
+        if position < frameCount { gaps.append(position..<frameCount) }
+        self.gaps = gaps
+    }
+
+    /// Adds a range to the covered ones. Calls `found` with each part that was not covered.
+    private static func cover(
+        _ range: Range<Int64>, in covered: inout [Range<Int64>], _ found: (Range<Int64>) -> Void
+    ) {
+        let first = firstIndex(in: covered) { $0.upperBound >= range.lowerBound }
+        var (index, position, start, end) = (first, range.lowerBound, range.lowerBound, range.upperBound)
+        while index < covered.count, covered[index].lowerBound <= range.upperBound {
+            let old = covered[index]
+            if position < old.lowerBound { found(position..<old.lowerBound) }
+            position = max(position, old.upperBound)
+            (start, end) = (min(start, old.lowerBound), max(end, old.upperBound))
+            index += 1
+        }
+        if position < range.upperBound { found(position..<range.upperBound) }
+        covered.replaceSubrange(first..<index, with: CollectionOfOne(start..<end))
+    }
+
+    private static func firstIndex(in ranges: [Range<Int64>], where isFound: (Range<Int64>) -> Bool) -> Int {
+        var (low, high) = (0, ranges.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isFound(ranges[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotAudioFiles
+
+/// A recording that can be mixed: its description was read and checked.
+package struct MixSource: Sendable {
+    /// A recorded voice.
+    package struct Voice: Sendable {
+        /// The name of the participant.
+        package var name: String
+        /// The name that no other voice has: that of the file, without extension and number.
+        package var uniqueName: String
+        /// The name of the file, or of its first part.
+        package var file: String
+        /// The number of gaps, and their seconds.
+        package var gapCount: Int
+        package var gapSeconds: Double
+        let track: RecordingManifest.Track
+    }
+
+    /// The path of the recording, as it was given.
+    package let folder: String
+    /// The name of the room.
+    package let room: String
+    /// The sample rate of the recording in hertz.
+    package let sampleRate: Double
+    package let voices: [Voice]
+    let date: String
+    private let fileNames: [String]
+
+    /// Reads `recording.json`. Opens no sound.
+    package init(folder: String) throws(MixError) {
+        let manifest = try RecordingManifest(inFolder: folder)
+        (self.folder, room, sampleRate) = (folder, manifest.room, Double(manifest.sampleRate))
+        date = String(manifest.started.prefix(10))
+        fileNames = manifest.tracks.flatMap(TrackReader.fileNames) + [RecordingManifest.fileName]
+        let rate = sampleRate
+        voices = manifest.tracks.filter { $0.kind == .voice }.map { track in
+            Voice(
+                name: track.name, uniqueName: Self.uniqueName(of: track), file: track.file,
+                gapCount: track.gaps.count,
+                gapSeconds: track.gaps.reduce(0) { $0 + Double(max(0, $1.frameCount)) } / rate, track: track)
+        }
+        if voices.isEmpty { throw .noVoices(folder: folder) }
+    }
+
+    private static func uniqueName(of track: RecordingManifest.Track) -> String {
+        let dot = track.file.lastIndex(of: ".").flatMap { $0 > track.file.startIndex ? $0 : nil }
+        let stem = track.file[..<(dot ?? track.file.endIndex)]
+        return String(track.parts > 1 && stem.hasSuffix("-001") ? stem.dropLast(4) : stem)
+    }
+
+    /// Returns the indices of the voices with a name: that of the file, which is unique, or else of the participant. Case is ignored.
+    package func voices(named name: String) throws(MixError) -> [Int] {
+        let wanted = name.lowercased()
+        func indices(_ matches: (Voice) -> Bool) -> [Int] { voices.indices.filter { matches(voices[$0]) } }
+        for found in [
+            indices { $0.uniqueName.lowercased() == wanted }, indices { $0.name.lowercased() == wanted },
+            indices { $0.track.names.contains { $0.lowercased() == wanted } },
+        ] where !found.isEmpty {
+            return found
+        }
+        var all: [String] = []
+        for name in voices.flatMap({ [$0.name, $0.uniqueName] }) where !all.contains(name) { all.append(name) }
+        throw .unknownVoice(name: name, near: nearestNames(name, in: all), all: all)
+    }
+
+    /// Throws if a path is a file of the recording.
+    package func checkOutput(_ path: String) throws(MixError) {
+        let output = AtomicFileReplacement.destination(of: path)
+        for name in fileNames where AtomicFileReplacement.destination(of: "\(folder)/\(name)") == output {
+            throw .ownFile(path: path)
+        }
+    }
+}
+
+/// The settings of a mix.
+package struct MixSettings: Sendable {
+    /// The settings of a voice.
+    package struct Voice: Sendable {
+        /// The gain in dB, besides the volumes of the recording.
+        package var balance: Float = 0
+        /// −1 for left, 1 for right; nil for the preset's place.
+        package var pan: Float?
+        /// The milliseconds by which the voice comes later; negative for earlier.
+        package var nudge = 0.0
+
+        package init() {}
+    }
+
+    package var preset = MixPreset.standard
+    /// The voices, in the order of ``MixSource/voices``.
+    package var voices: [Voice]
+    /// The loudness of the mix in LUFS; nil for the sum as it is.
+    package var loudness: Double? = -14
+
+    package init(for source: MixSource) {
+        voices = source.voices.map { _ in Voice() }
+    }
+
+    /// Returns a voice's pan: its own, or its place among the others.
+    package func pan(of index: Int) -> Float {
+        if let pan = voices[index].pan { return max(-1, min(1, pan)) }
+        guard voices.count > 1 else { return 0 }
+        return preset.width * (2 * Float(index) / Float(voices.count - 1) - 1)
+    }
+}

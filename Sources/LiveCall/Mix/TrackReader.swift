@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioFiles
+import EarshotAudioQueues
+
+/// Reads a recorded track with all its parts, in order. Silence replaces parts that are missing or damaged. One file is open at a
+/// time. For one thread at a time; it waits for the disk.
+final class TrackReader {
+    /// A file of the track.
+    private struct Part {
+        var path: String
+        var start = 0
+        /// 0 if the file cannot be read.
+        var frameCount = 0
+    }
+
+    /// 1 or 2.
+    let channelCount: Int
+    /// The end of the last part.
+    private(set) var frameCount = 0
+    /// The reasons that parts are silent.
+    private(set) var faults: Set<MixFault> = []
+
+    private let voice: String
+    private let file: String
+    private let sampleRate: Double
+    private var parts: [Part]
+    private var openPart: (index: Int, source: DamageTolerantReader, reader: ConvertedFileReader)?
+    /// The maximum frames that are believed of a file's header.
+    private static let maximumFrameCount = 1 << 40
+
+    /// Opens each part once. A sample rate other than the recording's is converted.
+    init(_ track: RecordingManifest.Track, folder: String, voice: String, sampleRate: Double) {
+        (self.voice, file) = (voice, track.file)
+        self.sampleRate = sampleRate
+        parts = Self.fileNames(of: track).map { Part(path: "\(folder)/\($0)") }
+        var channelCount = 1
+        for index in parts.indices {
+            do throws(AudioFileError) {
+                let source = try SoundFiles.open(parts[index].path)
+                channelCount = max(channelCount, min(2, source.processingFormat.channelCount))
+                parts[index].frameCount = RateConverter.frameCount(
+                    min(source.frameCount, Self.maximumFrameCount), from: source.processingFormat.sampleRate,
+                    to: sampleRate)
+            } catch {
+                faults.insert(MixFault(voice: voice, file: file, kind: .missing, description: error.description))
+            }
+        }
+        self.channelCount = channelCount
+        // All parts but the last have the same length, so each place is known although a part is missing.
+        let total = max(0, min(track.frameCount, Self.maximumFrameCount))
+        var partLength = parts.dropLast().map(\.frameCount).max() ?? 0
+        if partLength == 0, let last = parts.last?.frameCount, parts.count > 1 {
+            partLength = max(0, total - last) / (parts.count - 1)
+        }
+        for index in parts.indices { parts[index].start = index * partLength }
+        frameCount = parts.last { $0.frameCount > 0 }.map { $0.start + $0.frameCount } ?? 0
+        let missing = Double(total - frameCount) / sampleRate
+        if frameCount > 0, missing > 0 {
+            faults.insert(
+                MixFault(
+                    voice: voice, file: file, kind: .short(seconds: missing),
+                    description: "\(folder)/\(track.file): ends early"))
+        }
+    }
+
+    /// Returns the names of all parts of a track; only the first if the name has no number.
+    static func fileNames(of track: RecordingManifest.Track) -> [String] {
+        let dot = track.file.lastIndex(of: ".") ?? track.file.endIndex
+        let stem = track.file[..<dot]
+        guard track.parts > 1, stem.hasSuffix("-001") else { return [track.file] }
+        let whole = AudioRecorderFile(path: "\(stem.dropLast(4))\(track.file[dot...])")
+        return (1...track.parts).map { whole.path(ofPart: $0) }
+    }
+
+    /// Fills a block. Frames before 0, after the end and in missing parts are silent.
+    func read(into channels: Channels, at frame: Int, frameCount count: Int) {
+        for c in 0..<channels.count { clearSamples(channels[c], count) }
+        for index in parts.indices {
+            let part = parts[index]
+            let start = max(frame, part.start)
+            let end = min(frame + count, part.start + part.frameCount)
+            if start < end { read(index, into: channels, at: start - part.start, end - start, offset: start - frame) }
+        }
+    }
+
+    private func read(_ index: Int, into channels: Channels, at frame: Int, _ count: Int, offset: Int) {
+        let path = parts[index].path
+        do throws(AudioFileError) {
+            if openPart?.index != index { try open(index, at: frame) }
+            guard let (_, source, reader) = openPart else { return }
+            _ = try reader.read(into: channels, frameCount: count, offset: offset)
+            if let damage = source.damage { note(.damaged, damage.description) }
+        } catch {
+            note(.damaged, error.named(path, insteadOf: path).description)
+            parts[index].frameCount = 0
+        }
+    }
+
+    private func open(_ index: Int, at frame: Int) throws(AudioFileError) {
+        openPart = nil
+        let source = try DamageTolerantReader(path: parts[index].path)
+        let reader = ConvertedFileReader(
+            source, as: AudioFormat(sampleRate: sampleRate, channelCount: channelCount))
+        if frame > 0 { try reader.seek(to: frame) }
+        openPart = (index, source, reader)
+    }
+
+    private func note(_ kind: MixFault.Kind, _ text: String) {
+        faults.insert(MixFault(voice: voice, file: file, kind: kind, description: text))
+    }
+}

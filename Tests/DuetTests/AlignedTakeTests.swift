@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotAudioFiles
+import Foundation
+import Testing
+
+@testable import EarshotDuet
+
+/// Two singers on cards 300 ppm apart, whose rates change by 50 ppm in mid-take.
+@Suite struct AlignedTakeTests {
+    private static let songLength = Int(16 * SingerRig.songRate)
+
+    /// One device, an underrun, a pause, a changed rate, a seek and a dropout.
+    private func anna() throws -> SingerRig {
+        let singer = SingerRig(
+            song: Self.songLength,
+            output: Card(firstFrame: 1_000, partsPerMillion: 150, latency: (312, 421), change: (250_000, 50)))
+        try singer.run(until: 0.5)
+        try singer.start(at: 1, position: 0)
+        try singer.run(until: 3)
+        singer.isStalled = true
+        try singer.run(until: 3.5)
+        singer.isStalled = false
+        try singer.run(until: 4)
+        singer.source.setCorrection(0.0002)
+        singer.orders.writer.push(.stop(at: SingerRig.hostTime(5)))
+        try singer.run(until: 5.5)
+        singer.orders.writer.push(.resume(at: SingerRig.hostTime(6)))
+        try singer.run(until: 8)
+        // Four seconds of the song are sung again.
+        try singer.start(at: 8.2, position: 3)
+        try singer.run(until: 9.9)
+        singer.output.next += 517
+        try singer.run(until: 16)
+        singer.finish()
+        return singer
+    }
+
+    /// Two devices, later one that captures and plays.
+    private func ben() throws -> SingerRig {
+        let singer = SingerRig(
+            song: Self.songLength,
+            output: Card(firstFrame: 77, partsPerMillion: 10, latency: (0, 0.0213), change: (200_000, -50)),
+            input: Card(firstFrame: -5_000, partsPerMillion: -150, latency: (0.0071, 0), change: (300_000, 50)))
+        try singer.run(until: 0.5)
+        try singer.start(at: 1, position: 0)
+        try singer.run(until: 8)
+        singer.exchange(
+            for: Card(firstFrame: 9_000_000, origin: 8.25, partsPerMillion: -140, latency: (128, 700)))
+        try singer.start(at: 8.5, position: 7.5)
+        try singer.run(until: 15)
+        singer.finish()
+        return singer
+    }
+
+    /// Writes a singer's take, and returns the path of its map.
+    private func write(_ singer: SingerRig, to folder: String) throws -> String {
+        let file = try AudioFileWriter(
+            path: "\(folder)/voice.wav", format: AudioFormat(sampleRate: Card.nominalRate, channelCount: 1),
+            sampleFormat: .float32)
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: singer.sound.count)
+        for (i, sample) in singer.sound.enumerated() { buffer.channels[0][i] = sample }
+        try file.write(buffer.channels, frameCount: singer.sound.count)
+        try file.close()
+        let path = "\(folder)/voice.take"
+        let writer = try TakeWriter(
+            path: path,
+            TakeDescription(
+                file: "voice.wav", singer: "Anna", number: 1, sampleRate: Card.nominalRate,
+                songSampleRate: SingerRig.songRate))
+        try writer.write(singer.entries)
+        try writer.close()
+        return path
+    }
+
+    /// The song frames that lie within the interpolation's reach of a jump.
+    private func jumps(_ map: SongMap) -> [SongPosition] {
+        var jumps = (map.pieces.first.map { [$0.position] } ?? []) + (map.pieces.last.map { [$0.endPosition] } ?? [])
+        for (piece, next) in zip(map.pieces, map.pieces.dropFirst()) {
+            let isStraight = abs(next.position.frames - piece.endPosition.frames) < 0.25 && next.frame == piece.end
+            if !isStraight { jumps += [piece.endPosition, next.position] }
+        }
+        return jumps
+    }
+
+    private func check(_ singer: SingerRig, gaps: Int, pieces: Int) throws {
+        let folder = try TemporaryFolder()
+        let path = try write(singer, to: folder.path)
+        let take = try Take(path: path)
+        #expect(!take.isTorn)
+        #expect(take.map.pieces.count <= pieces)
+        // Each frame of the take has the position that was heard, but for the frames around a jump.
+        var (largest, wrongCount) = (0.0, 0)
+        for (frame, truth) in singer.truth.enumerated() {
+            let position = take.map.position(at: Int64(frame))?.frames
+            if let position, let truth, abs(position - truth) < 1 {
+                largest = max(largest, abs(position - truth))
+            } else if (position == nil) != (truth == nil) || position != nil {
+                wrongCount += 1
+            }
+        }
+        #expect(largest < 0.002, "frames")
+        #expect(wrongCount <= 12)
+
+        let stem = try StemRenderer(path: path, frameCount: Self.songLength)
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: Self.songLength)
+        #expect(try stem.read(into: buffer.channels, frameCount: Self.songLength) == Self.songLength)
+        #expect(stem.gaps.count == gaps, "\(stem.gaps)")
+        var excluded = Set<Int>()
+        for jump in jumps(take.map) {
+            let frame = Int(jump.frame)
+            excluded.formUnion(frame - 40...frame + 40)
+        }
+        for gap in stem.gaps { excluded.formUnion(Int(gap.lowerBound)..<Int(gap.upperBound)) }
+        var (signal, error) = (0.0, 0.0)
+        for frame in 0..<Self.songLength where !excluded.contains(frame) {
+            let sung = voice(at: Double(frame) / SingerRig.songRate)
+            signal += sung * sung
+            error += (Double(buffer.channels[0][frame]) - sung) * (Double(buffer.channels[0][frame]) - sung)
+        }
+        let residue = 10 * log10(error / signal)
+        print("residue \(residue) dB, \(take.map.pieces.count) pieces, largest error \(largest) frames")
+        #expect(residue < -80, "dB")
+    }
+
+    @Test func `a take with an underrun, a pause, a seek and a dropout lines up`() throws {
+        // Gaps: the underrun's frames were sung again, the dropout's are missing, and the song's end was not sung.
+        try check(anna(), gaps: 2, pieces: 120)
+    }
+
+    @Test func `a take of two devices that drift and are exchanged lines up`() throws {
+        try check(ben(), gaps: 2, pieces: 120)
+    }
+}
