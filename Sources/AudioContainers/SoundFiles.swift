@@ -31,6 +31,11 @@ public enum SoundFiles {
             self.bitRate = bitRate
             self.compressionLevel = compressionLevel
         }
+
+        /// Returns true if a file of a type has integer samples, which clip beyond full scale.
+        package func hasIntegerSamples(_ type: AudioFileType) -> Bool {
+            type == .flac || [.wav, .rf64, .aiff, .caf].contains(type) && sampleFormat != .float32
+        }
     }
 
     /// The extensions by which sound files in a folder are found, in lower case.

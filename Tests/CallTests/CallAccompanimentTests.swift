@@ -218,6 +218,20 @@ import Testing
         #expect((rig.sent.map { abs($0) }.max() ?? 2) <= 1)
     }
 
+    @Test(arguments: [64, 256], [64, 300, 1_000, 30_000])
+    func `after a gap of the device the sent song begins without a click`(blockLength: Int, gap: Int) {
+        let rig = AccompanimentRig(blockLength: blockLength)
+        rig.sings = { 0.5 * Self.tone($0) }
+        (rig.song.isForAll, rig.song.isPlaying) = (true, true)
+        rig.run(24_000)
+        let sentCount = rig.sent.count
+        rig.skip(gap)
+        rig.run(24_000)
+        let sent = [Float](repeating: 0, count: 1_000) + rig.sent[sentCount...]
+        #expect(AccompanimentRig.click(sent) < -60, "\(AccompanimentRig.click(sent)) dBFS")
+        #expect(sent.suffix(4_800).max() ?? 0 > 0.09)
+    }
+
     @Test func `after a gap of the device the song goes on at its position`() {
         let rig = AccompanimentRig()
         rig.sings = Self.tone

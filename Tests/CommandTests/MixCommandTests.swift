@@ -80,7 +80,7 @@ import Testing
         try FileManager.default.removeItem(atPath: scratch("room/Ben.wav"))
         let program = try Earshot.start(["mix", scratch("room"), "--json"])
         #expect(program.wait() == .exit(0), "\(program.errors)")
-        #expect(program.errors.contains("Ben is not complete in the mix: "))
+        #expect(program.errors.contains("Ben's voice is incomplete: "))
         let voices = try #require(try theReport(program)["voices"] as? [[String: Any]])
         #expect(voices.map { ($0["problems"] as? [String])?.count } == [0, 1])
     }

@@ -101,6 +101,10 @@ import Testing
             }
         }
         #expect(largest < 0.002, "frames")
+        #expect(singer.largestError < 2e-3, "the ring has the sound of its map")
+        let first = try #require(singer.firstHeard)
+        // The order was for the second 1; a card's frame is 21 µs.
+        #expect(first.position == 0 && abs(first.time - 1) < 15e-6)
         #expect(wrongCount <= 12)
 
         let stem = try StemRenderer(path: path, frameCount: Self.songLength)

@@ -20,6 +20,8 @@ final class SingerRig {
     var output: Card
     var input: Card
     var clock: DeviceClock
+    /// The position that the loudspeaker played first, and its true time in seconds.
+    private(set) var firstHeard: (position: Double, time: Double)?
     /// The take: its sound, and the true position at each frame; nil if the song was not heard.
     private(set) var sound: [Float] = []
     private(set) var truth: [Double?] = []
@@ -29,6 +31,8 @@ final class SingerRig {
 
     private let memory = AudioBuffer(channelCount: 1, frameCapacity: IOCycle.maximumFrameCount)
     private let block = AudioBuffer(channelCount: 1, frameCapacity: IOCycle.maximumFrameCount)
+    /// The greatest difference of a played sample from the song's sound at its mapped position, after the song's first 40 frames.
+    private(set) var largestError = 0.0
     private var ringPieces: [SongMap.Piece] = []
     private var heard: [Int64: Double] = [:]
     private var playedEnd = 0
@@ -113,7 +117,16 @@ final class SingerRig {
                 let frame = Int64(part.ringFrame + i)
                 ringPieces.removeAll { $0.end < frame }
                 guard let piece = ringPieces.first(where: { $0.end > frame }) else { continue }
-                heard[output.next + Int64(part.offset + i)] = piece.position(at: frame).frames
+                let position = piece.position(at: frame).frames
+                heard[output.next + Int64(part.offset + i)] = position
+                let sample = Double(block.channels[0][part.offset + i])
+                if firstHeard == nil {
+                    let latency = clock == .shared ? output.latency.output / Card.nominalRate : output.latency.output
+                    firstHeard = (position, output.time(Double(output.next) + Double(part.offset + i)) + latency)
+                }
+                // The resampler's filter sees the silence before the song.
+                if position < 40 { continue }
+                largestError = max(largestError, abs(sample - voice(at: position / Self.songRate)))
             }
         }
     }

@@ -16,8 +16,8 @@ import Testing
     @Test func `a frame leads to a position and back`() {
         var map = SongMap()
         let rate = Self.unit + Self.unit / 3
-        let isAppended1 = map.append(piece(100, 1_000, at: SongPosition(frame: 7, fraction: 12_345), rate: rate))
-        #expect(isAppended1)
+        let isAppended = map.append(piece(100, 1_000, at: SongPosition(frame: 7, fraction: 12_345), rate: rate))
+        #expect(isAppended)
         for frame in Int64(100)..<1_100 {
             let position = map.position(at: frame)
             #expect(position?.units == (Int128(7) << 40) + 12_345 + Int128(frame - 100) * Int128(rate))
@@ -37,20 +37,20 @@ import Testing
 
     @Test func `a piece that goes back is refused, and a full map takes no more`() {
         var map = SongMap()
-        let isAppended2 = map.append(piece(0, 10, at: SongPosition(frame: 0)))
-        #expect(isAppended2)
-        let isAppended3 = map.append(piece(9, 10, at: SongPosition(frame: 9)))
-        #expect(!isAppended3)
+        var isAppended = map.append(piece(0, 10, at: SongPosition(frame: 0)))
+        #expect(isAppended)
+        isAppended = map.append(piece(9, 10, at: SongPosition(frame: 9)))
+        #expect(!isAppended)
         for index in 1..<Int64(SongMap.maximumCount) {
             map.append(piece(10 * index, 10, at: SongPosition(frame: 10 * index)))
         }
         #expect(map.pieces.count == SongMap.maximumCount)
-        let isAppended4 = map.append(piece(1 << 30, 10, at: SongPosition(frame: 0)))
-        #expect(!isAppended4)
+        isAppended = map.append(piece(1 << 30, 10, at: SongPosition(frame: 0)))
+        #expect(!isAppended)
     }
 
     /// 60 min of blocks of 128 frames whose ends are rounded to nanoseconds, with a rate that changes by 50 ppm.
-    @Test func `an hour of stretches has no accumulated error`() {
+    @Test func `an hour of segments has no accumulated error`() {
         var fitter = SongLineFitter(maximumLength: 24_000)
         var map = SongMap()
         let changeFrame = 90_000_000.0
@@ -63,7 +63,7 @@ import Testing
         let length: Int64 = 128
         for frame in stride(from: Int64(0), to: 3_600 * 48_000, by: Int64.Stride(length)) {
             let closed = fitter.add(
-                SongLineFitter.Stretch(
+                SongLineFitter.Segment(
                     frame: frame, frameCount: length, start: position(frame), end: position(frame + length),
                     hostTime: HostTime(nanoseconds: 0)))
             if let closed { map.append(closed) }
@@ -102,6 +102,14 @@ import Testing
                     $0.songFrames.upperBound <= $1.songFrames.lowerBound
                 })
         }
+    }
+
+    @Test func `pieces that do not quite meet leave no song frame out`() {
+        var map = SongMap()
+        let part = Int128(Self.unit / 100)
+        map.append(piece(0, 1_000, at: SongPosition(units: -part)))
+        map.append(piece(1_000, 1_000, at: SongPosition(units: SongPosition(frame: 1_000).units + part)))
+        #expect(StemPlan(map, frameCount: 2_000).gaps == [])
     }
 
     @Test func `the last attempt at a passage counts`() {

@@ -29,7 +29,7 @@ import Testing
     @Test func `a folder without a description is no recording`() throws {
         let rig = try MixRig()
         #expect(throws: MixError.noDescription(folder: rig.folder)) { try MixSource(folder: rig.folder) }
-        #expect(throws: MixError.noDescription(folder: "/nowhere")) { try MixSource(folder: "/nowhere") }
+        #expect(throws: MixError.noFolder("/nowhere")) { try MixSource(folder: "/nowhere") }
     }
 
     @Test(arguments: [
@@ -59,7 +59,8 @@ import Testing
     @Test(arguments: [
         ("\"sampleRate\":48000", "\"sampleRate\":0"), ("\"sampleRate\":48000", "\"sampleRate\":9000000000000000000"),
         ("\"parts\":1", "\"parts\":0"), ("\"parts\":1", "\"parts\":2000000000"), ("\"version\":1", "\"version\":-1"),
-        ("\"frameCount\":10000", "\"frameCount\":1e300"), ("\"gain\":1", "\"gain\":1e300"),
+        ("\"Ben.wav\"", "\"Ann.wav\""), ("\"frameCount\":10000", "\"frameCount\":1e300"),
+        ("\"gain\":1", "\"gain\":1e300"),
     ]) func `impossible values are refused`(before: String, after: String) throws {
         guard case .badDescription = try error({ $0.replacing(before, with: after) }) else {
             Issue.record("\(after) is accepted")
@@ -136,6 +137,7 @@ import Testing
         #expect(result.faults.map(\.kind) == [.damaged])
         #expect(result.frameCount == noise.count)
         #expect(errorDecibels(Array(noise[..<20_000]), Array(sound[0][..<20_000])) < -60)
+        #expect(errorDecibels(Array(noise.suffix(20_000)), Array(sound[0].suffix(20_000))) < -60)
     }
 
     @Test func `a name is that of a file or a participant, and a similar one is suggested`() throws {
@@ -159,7 +161,39 @@ import Testing
         #expect(throws: MixError.ownFile(path: "\(rig.folder)/Ann.wav")) {
             try MixStems(source, MixSettings(for: source), folder: rig.folder, session: nil)
         }
+        let link = rig.path("link")
+        try FileManager.default.createDirectory(atPath: link, withIntermediateDirectories: false)
+        try FileManager.default.linkItem(atPath: rig.path("Ann.wav"), toPath: "\(link)/Ann.wav")
+        for folder in [link, rig.path("missing/..")] {
+            #expect(throws: MixError.ownFile(path: "\(folder)/Ann.wav")) {
+                try MixStems(source, MixSettings(for: source), folder: folder, session: nil)
+            }
+        }
         #expect(try MixRig.read(rig.path("Ann.wav"))[0].count == 10_000)
+    }
+
+    @Test func `stems that are cancelled leave the earlier files`() throws {
+        let rig = try rig()
+        let source = try rig.source()
+        let folder = rig.path("stems")
+        let stems = try MixStems(source, MixSettings(for: source), folder: folder, session: .reaper)
+        #expect(throws: MixError.cancelled) { try stems.write { $0 < 0.5 } }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        try stems.write()
+        let modes = try stems.paths.map {
+            try FileManager.default.attributesOfItem(atPath: $0)[.posixPermissions] as? Int
+        }
+        #expect(modes.allSatisfy { $0 == 0o600 })
+        let sounds = try stems.paths.dropLast().map { try MixRig.read($0) }
+        #expect(throws: MixError.cancelled) { try stems.write { $0 < 0.5 } }
+        #expect(try stems.paths.dropLast().map { try MixRig.read($0) } == sounds)
+    }
+
+    @Test func `a mix without a frame is refused`() throws {
+        let rig = try rig()
+        #expect(throws: MixError.empty) {
+            try rig.mix { settings in for index in 0..<2 { settings.voices[index].nudge = -10_000 } }
+        }
     }
 
     @Test func `a mix that cannot be written leaves no file`() throws {
@@ -182,6 +216,5 @@ import Testing
         #expect(ReaperProject.quoted("a \"b\"") == "'a \"b\"'" && ReaperProject.quoted("a\n>") == "\"a >\"")
         #expect(ReaperProject.quoted("\"'`") == "`\"''`")
         #expect(DAWProject.escaped("<a & \"b\">\u{1}") == "&lt;a &amp; &quot;b&quot;&gt; ")
-        #expect(ZIPArchive.checksum(Array("123456789".utf8)) == 0xCBF4_3926)
     }
 }

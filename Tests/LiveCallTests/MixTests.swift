@@ -17,8 +17,8 @@ import Testing
         let (result, sound) = try rig.mix()
         #expect(result.frameCount == 40_000 && sound.map(\.count) == [40_000, 40_000])
         let expected = (0..<40_000).map { n in
-            // A change fades within 10 ms.
-            let gain = 0.5 + 0.5 * max(0, min(1, Float(n - 20_000) / 480))
+            // A change fades within 5 ms.
+            let gain = 0.5 + 0.5 * max(0, min(1, Float(n - 20_000) / 240))
             return (n < ann.count ? ann[n] : 0) + ben[n] * gain
         }
         for channel in sound { #expect(errorDecibels(expected, channel) < -100) }
@@ -42,6 +42,15 @@ import Testing
             ben.indices.contains(n - frames) ? ben[n - frames] : 0
         }
         #expect(sound[0] == expected)
+    }
+
+    @Test func `a voice that is moved before the beginning has its volume there`() throws {
+        let rig = try MixRig()
+        try rig.add(
+            "Ann", [[Float](repeating: 0.1, count: 20_000)],
+            volumes: [.init(frame: 0, gain: 1), .init(frame: 4_000, gain: 0), .init(frame: 12_000, gain: 1)])
+        let (_, sound) = try rig.mix { $0.voices[0].nudge = -125 }
+        #expect(sound[0][..<5_900].allSatisfy { $0 == 0 } && sound[0][7_000] == 0.1)
     }
 
     @Test func `balance and pan change one voice`() throws {
@@ -120,6 +129,9 @@ import Testing
         let expected = sound.indices.map { (18_000..<36_000).contains($0) ? 0 : sound[$0] }
         #expect(damaged[0] == expected)
         #expect(result.faults.map(\.kind) == [.missing] && result.faults[0].voice == "Ann")
+        try MixRig.write([Array(sound[18_000..<20_000])], to: rig.path("Ann-002.wav"))
+        #expect(try rig.mix().result.faults.map(\.kind) == [.short(seconds: 16_000 / 48_000)])
+        try FileManager.default.removeItem(atPath: rig.path("Ann-002.wav"))
         try FileManager.default.removeItem(atPath: rig.path("Ann-001.wav"))
         #expect(try rig.mix().sound[0] == sound.indices.map { $0 < 36_000 ? 0 : sound[$0] })
     }
@@ -141,7 +153,7 @@ import Testing
         var settings = MixSettings(for: source)
         (settings.preset, settings.loudness) = (try #require(MixPreset.named("room")), nil)
         settings.voices[1].nudge = 100
-        let stems = try MixStems(source, settings, folder: rig.path("stems"), session: "reaper")
+        let stems = try MixStems(source, settings, folder: rig.path("stems"), session: .reaper)
         try stems.write()
         let sounds = try stems.paths.dropLast().map { try MixRig.read($0) }
         let mix = try rig.mix("room") { $0.voices[1].nudge = 100 }.sound

@@ -105,7 +105,7 @@ public struct SoundFileConversion: Sendable {
     /// - Parameter progress: is called for each block with the completed part, 0 to 1. Returning false cancels the conversion.
     public func run(progress: (Double) -> Bool = { _ in true }) throws(Failure) -> Result {
         guard let type = type ?? AudioFileType(fileName: output) else { throw .unknownKind(path: output) }
-        guard !Self.isSame(input, output) else { throw .sameFile(path: input) }
+        guard !PathText.isSameFile(input, output) else { throw .sameFile(path: input) }
         let source = try openSource()
         let format = AudioFormat(
             sampleRate: sampleRate ?? source.processingFormat.sampleRate,
@@ -125,7 +125,7 @@ public struct SoundFileConversion: Sendable {
         do {
             writer = try SoundFiles.create(replacement.path, type: type, format: format, settings: settings)
         } catch { throw .output(error.named(output, insteadOf: replacement.path)) }
-        let clips = Self.clips(type, settings)
+        let clips = settings.hasIntegerSamples(type)
         var clipped = 0
         do throws(Failure) {
             try pass(reader, progress: { progress((passes - 1 + $0) / passes) }) {
@@ -170,11 +170,6 @@ public struct SoundFileConversion: Sendable {
         try reading { () throws(AudioFileError) in DamageTolerantReader(try SoundFiles.openDetailed(input)) }
     }
 
-    /// Returns true if a file of this type has integer samples.
-    private static func clips(_ type: AudioFileType, _ settings: SoundFiles.Settings) -> Bool {
-        type == .flac || [.wav, .rf64, .aiff, .caf].contains(type) && settings.sampleFormat != .float32
-    }
-
     private static func clippedSampleCount(_ channels: Channels, _ frames: Range<Int>, _ channelCount: Int) -> Int {
         (0..<channelCount).reduce(0) { $0 + countBeyondFullScale(channels[$1] + frames.lowerBound, frames.count) }
     }
@@ -215,12 +210,6 @@ public struct SoundFileConversion: Sendable {
 
     private func making<Value>(_ work: () throws(AudioFileError) -> Value) throws(Failure) -> Value {
         do { return try work() } catch { throw .output(error) }
-    }
-
-    /// Returns true if two paths lead to the same file.
-    private static func isSame(_ a: String, _ b: String) -> Bool {
-        guard let one = PathText.status(a), let other = PathText.status(b) else { return false }
-        return one.st_dev == other.st_dev && one.st_ino == other.st_ino
     }
 }
 

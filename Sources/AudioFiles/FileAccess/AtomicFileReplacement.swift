@@ -14,12 +14,15 @@ package final class AtomicFileReplacement {
     package let target: String
     private let output: String
     private let replaced: stat?
+    private let isPrivate: Bool
     private var isPending = true
 
     /// Creates an empty file with mode 0600. A committed file has the mode of the replaced one, or the one that the umask leaves.
+    /// - Parameter isPrivate: true to keep mode 0600 if no file is replaced.
     /// - Throws: for the output: a folder, not a plain file, not permitted, missing folder, disk full, system.
-    package init(of output: String) throws(AudioFileError) {
+    package init(of output: String, isPrivate: Bool = false) throws(AudioFileError) {
         self.output = output
+        self.isPrivate = isPrivate
         target = Self.destination(of: output)
         replaced = try Self.status(of: target, named: output)
         var template = PathText.bytes(Self.folder(of: target) + ".earshot-XXXXXX")
@@ -66,7 +69,7 @@ package final class AtomicFileReplacement {
             // Only root can change the owner; otherwise the file belongs to the caller, as a new one would.
             _ = fchown(descriptor, replaced.st_uid, replaced.st_gid)
             guard fchmod(descriptor, replaced.st_mode & 0o7777) == 0 else { throw .from(errno: errno, path: output) }
-        } else {
+        } else if !isPrivate {
             _ = fchmod(descriptor, 0o666 & ~FileMode.mask)
         }
         // Some file systems cannot sync a file.

@@ -94,4 +94,10 @@ package enum PathText {
         let code = followsLinks ? stat(bytes(path), &status) : lstat(bytes(path), &status)
         return code == 0 ? status : nil
     }
+
+    /// Returns true if two paths lead to the same file.
+    package static func isSameFile(_ a: String, _ b: String) -> Bool {
+        guard let one = status(a), let other = status(b) else { return false }
+        return one.st_dev == other.st_dev && one.st_ino == other.st_ino
+    }
 }

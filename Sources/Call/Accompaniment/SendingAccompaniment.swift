@@ -25,6 +25,9 @@ struct SendingAccompaniment: ~Copyable {
     private var position: Int64?
     /// The next frame after a correction of the delay, and the frames of the crossfade so far; nil without a crossfade.
     private var correction: (position: Int64, progress: Int)?
+    private var expectedSampleTime: Int64 = .min
+    /// The frame at which the played song began again after a gap.
+    private var firstPosition: Int64 = .min
     /// The frames of the longest recent block, and the frames since the last block of this length.
     private var (longestBlock, shorterCount) = (0, 0)
     /// Seconds, within the memory of the played song.
@@ -50,11 +53,19 @@ struct SendingAccompaniment: ~Copyable {
     @_noLocks
     mutating func process(_ cycle: IOCycle) {
         let frameCount = cycle.frameCount
+        // The device has skipped frames, so the earlier sound has ended without a fade.
+        if cycle.sampleTime != expectedSampleTime {
+            share.reset(0)
+            (position, correction) = (nil, nil)
+            if !hasSeparateMicrophone { firstPosition = cycle.sampleTime }
+        }
+        expectedSampleTime = cycle.sampleTime &+ Int64(frameCount)
         for c in 0..<cycle.output.count { copySamples(cycle.output[c], cycle.input[c], frameCount) }
         let time = playedTime.load()
         let goal = goal(cycle, time)
         // The delay is known from the first played block on.
-        let isSent = values.pointee.isForAll.load(ordering: .relaxed) && time.hostTime.nanoseconds != 0
+        let isSent =
+            values.pointee.isForAll.load(ordering: .relaxed) && time.hostTime.nanoseconds != 0 && goal >= firstPosition
         share.begin(isSent ? 1 : 0, frameCount)
         if share.isSilent {
             (position, correction) = (nil, nil)

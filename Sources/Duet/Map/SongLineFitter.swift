@@ -2,13 +2,13 @@
 
 import EarshotAudioBase
 
-/// Joins short stretches of a map to few straight pieces that differ from each end of a stretch by at most a tolerance.
+/// Joins short segments of a map to few straight pieces that differ from each end of a segment by at most a tolerance.
 ///
 /// Each end limits the rates that the line from the piece's first frame may have (the swing filter of Elmeleegy et al. 2009). The
 /// tolerance begins at 2⁻¹² of a frame, and is doubled up to 1/32 while the times are too noisy for it.
 struct SongLineFitter: Sendable {
-    /// A stretch in which the song advances evenly.
-    struct Stretch {
+    /// A segment in which the song advances evenly.
+    struct Segment {
         var frame: Int64
         var frameCount: Int64
         var start: SongPosition
@@ -21,24 +21,24 @@ struct SongLineFitter: Sendable {
     /// The frames after which a piece is closed.
     let maximumLength: Int64
     private var tolerance = tolerances.lowerBound
-    private var first: Stretch?
+    private var first: Segment?
     private var last: (frame: Int64, position: SongPosition) = (0, SongPosition(units: 0))
     private var rates: ClosedRange<Int128> = 0...0
 
     init(maximumLength: Int64) { self.maximumLength = maximumLength }
 
-    /// Adds a stretch. Returns the piece that it ended, if any.
-    mutating func add(_ stretch: Stretch) -> SongMap.Piece? {
+    /// Adds a segment. Returns the piece that it ended, if any.
+    mutating func add(_ segment: Segment) -> SongMap.Piece? {
         let limits = Int128(SongMap.rates.lowerBound)...Int128(SongMap.rates.upperBound)
         var closed: SongMap.Piece?
         if let first {
             let isConnected =
-                stretch.frame == last.frame
-                && abs(stretch.start.units - last.position.units) <= 2 * tolerance
+                segment.frame == last.frame
+                && abs(segment.start.units - last.position.units) <= 2 * tolerance
                 && last.frame - first.frame < maximumLength
-            if isConnected, let narrowed = narrowed(rates, by: stretch, from: first) {
+            if isConnected, let narrowed = narrowed(rates, by: segment, from: first) {
                 rates = narrowed
-                last = (stretch.frame + stretch.frameCount, stretch.end)
+                last = (segment.frame + segment.frameCount, segment.end)
                 return nil
             }
             if isConnected, last.frame - first.frame < maximumLength / 8 {
@@ -48,9 +48,9 @@ struct SongLineFitter: Sendable {
             }
             closed = close()
         }
-        guard stretch.frameCount > 0, let range = narrowed(limits, by: stretch, from: stretch) else { return closed }
-        (first, rates) = (stretch, range)
-        last = (stretch.frame + stretch.frameCount, stretch.end)
+        guard segment.frameCount > 0, let range = narrowed(limits, by: segment, from: segment) else { return closed }
+        (first, rates) = (segment, range)
+        last = (segment.frame + segment.frameCount, segment.end)
         return closed
     }
 
@@ -63,12 +63,12 @@ struct SongLineFitter: Sendable {
             rate: Int64((rates.lowerBound + rates.upperBound) / 2), hostTime: first.hostTime)
     }
 
-    /// Returns the rates within a range whose line passes both ends of a stretch; nil if there are none.
-    private func narrowed(_ range: ClosedRange<Int128>, by stretch: Stretch, from first: Stretch)
+    /// Returns the rates within a range whose line passes both ends of a segment; nil if there are none.
+    private func narrowed(_ range: ClosedRange<Int128>, by segment: Segment, from first: Segment)
         -> ClosedRange<Int128>?
     {
         var (low, high) = (range.lowerBound, range.upperBound)
-        for (frame, position) in [(stretch.frame, stretch.start), (stretch.frame + stretch.frameCount, stretch.end)] {
+        for (frame, position) in [(segment.frame, segment.start), (segment.frame + segment.frameCount, segment.end)] {
             let distance = Int128(frame - first.frame)
             guard distance > 0 else { continue }
             let advance = position.units - first.start.units

@@ -133,9 +133,9 @@ package struct SongMap: Hashable, Sendable {
     }
 }
 
-/// The reason that a song was not heard, or that frames are missing.
+/// The reason that a song was not heard, or that frames are missing, as a take's file names it.
 @frozen
-package enum SongGapReason: UInt8, Hashable, Sendable, CaseIterable, BitwiseCopyable {
+package enum SongGapReason: String, Hashable, Sendable, BitwiseCopyable {
     /// The song had not begun, was paused, or had ended.
     case stopped
     /// The song's frames were not read in time.

@@ -26,10 +26,11 @@ package struct SongOrder: BitwiseCopyable, Hashable, Sendable {
 }
 
 /// The song on the playing render thread: adds frames of a ring to the output at their time, and records which frames they were.
+/// It begins and ends without a fade.
 ///
 /// The first frame leaves the converter at the order's time, to the nearest frame of the device; a rate that follows the shared
 /// clock corrects the rest. Frames that the ring lacks are silent, and so are frames that the device skipped: the song stays in
-/// its place, so an order that comes too late begins in the midst.
+/// its place, so an order that comes too late begins in mid-song.
 package struct SongRenderer: ~Copyable {
     /// The skipped frames after which the song stops: another device's counter is no gap.
     private static var gapLimit: Int64 { @_noLocks get { 1 << 22 } }
@@ -97,7 +98,8 @@ package struct SongRenderer: ~Copyable {
     private mutating func apply(_ order: SongOrder, late: Int) {
         if order.ringFrame >= 0 { ringFrame = order.ringFrame }
         // A stop that comes late has its frames played already.
-        if order.isPlaying { ringFrame = ringFrame &+ late }
+        // A resume of a song that plays changes nothing.
+        if order.isPlaying, order.ringFrame >= 0 || !isPlaying { ringFrame = ringFrame &+ late }
         isPlaying = order.isPlaying
     }
 

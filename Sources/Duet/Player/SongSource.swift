@@ -64,6 +64,7 @@ package struct SongSource: ~Copyable {
     package mutating func seek(to position: SongPosition) throws(AudioFileError) -> Int {
         let end = SongPosition(frame: Int64(frameCount))
         let position = max(SongPosition(units: 0), min(end, position))
+        hasEnded = true  // until the file is at the position
         restart(at: position)
         try reader.seek(to: Int(max(0, inputFrame)))
         hasEnded = false

@@ -20,10 +20,8 @@ struct StemPlan: Sendable {
         // Disjoint and in order. Attempts are long runs of pieces, so there are few.
         var covered: [Range<Int64>] = []
         for (index, piece) in map.pieces.enumerated().reversed() {
-            // After a gap the song may have begun between two frames of the take.
-            let isConnected = index > 0 && map.pieces[index - 1].end == piece.frame
-            let start = max(
-                0, isConnected ? piece.position.frameAbove : piece.position(at: piece.frame - 1).frame + 1)
+            // A song frame between the take's frame before the piece and its first one belongs to the piece.
+            let start = max(0, piece.position(at: piece.frame - 1).frame + 1)
             let end = min(frameCount, piece.endPosition.frameAbove)
             guard start < end else { continue }
             Self.cover(start..<end, in: &covered) { sections.append(Section(songFrames: $0, piece: index)) }

@@ -96,7 +96,7 @@ struct DeviceTimeline<Content: Sendable>: Sendable {
 }
 
 /// The clock that relates captured frames to played frames.
-package enum DeviceClock: String, Hashable, Sendable {
+package enum DeviceClock: Hashable, Sendable {
     /// One device captures and plays, with one frame counter.
     case shared
     /// Two devices, whose blocks have host times.

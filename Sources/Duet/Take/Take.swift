@@ -27,14 +27,14 @@ package struct Take: Sendable {
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         isTorn = lines.popLast()?.isEmpty == false
         let decoder = JSONDecoder()
-        guard let first = lines.first,
-            let description = try? decoder.decode(TakeDescription.self, from: Data(first)),
+        let first = Data(lines.first ?? [])
+        if let version = (try? decoder.decode(Version.self, from: first))?.version, version > 2 {
+            throw TakeError.unknownVersion(path: path, version: version)
+        }
+        guard let description = try? decoder.decode(TakeDescription.self, from: first), description.version == 2,
             AudioFormat.sampleRates.contains(description.sampleRate),
             AudioFormat.sampleRates.contains(description.songSampleRate)
         else { throw TakeError.notATake(path: path) }
-        guard description.version <= 2 else {
-            throw TakeError.unknownVersion(path: path, version: description.version)
-        }
         self.description = description
         for (index, line) in lines.enumerated().dropFirst() {
             guard let line = try? decoder.decode(TakeLine.self, from: Data(line)), append(line) else {
@@ -43,9 +43,11 @@ package struct Take: Sendable {
         }
     }
 
+    private struct Version: Decodable { var version: Int }
+
     private mutating func append(_ line: TakeLine) -> Bool {
         if let gap = line.gap {
-            let reason = SongGapReason.allCases.first { $0.name == gap } ?? .unknown
+            let reason = SongGapReason(rawValue: gap) ?? .unknown
             return map.append(SongMap.Gap(frame: line.frame, frameCount: line.frameCount, reason: reason))
         }
         guard let frame = line.songFrame, let fraction = line.songFraction, let rate = line.rate,
@@ -94,19 +96,7 @@ extension TakeLine {
             (rate, hostTime) = (piece.rate, piece.hostTime.nanoseconds)
         case .gap(let gap):
             (frame, frameCount) = (gap.frame, gap.frameCount)
-            self.gap = gap.reason.name
-        }
-    }
-}
-
-extension SongGapReason {
-    /// The name in a map file.
-    package var name: String {
-        switch self {
-        case .stopped: "stopped"
-        case .underrun: "underrun"
-        case .device: "device"
-        case .unknown: "unknown"
+            self.gap = gap.reason.rawValue
         }
     }
 }

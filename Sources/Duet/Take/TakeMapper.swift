@@ -104,12 +104,12 @@ package struct TakeMapper: Sendable {
                 addGap(takeFrame, next - offset, silence)
             } else {
                 let nanoseconds = Double(offset) * 1e9 / sampleRate - timed.block.latency * 1e9
-                let stretch = SongLineFitter.Stretch(
+                let segment = SongLineFitter.Segment(
                     frame: takeFrame, frameCount: Int64(next - offset), start: interval.position(at: time),
                     end: interval.position(at: timed.time(at: next)),
                     hostTime: HostTime(nanoseconds: timed.block.hostTime.nanoseconds + Int64(nanoseconds)))
                 endGap()
-                if let piece = fitter.add(stretch) { entries.append(.piece(piece)) }
+                if let piece = fitter.add(segment) { entries.append(.piece(piece)) }
             }
             offset = next
         }

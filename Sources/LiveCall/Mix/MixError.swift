@@ -4,7 +4,9 @@ import EarshotAudioFiles
 
 /// The reason that a recording could not be mixed.
 package enum MixError: Error, Equatable, CustomStringConvertible {
-    /// The folder has no `recording.json`, or does not exist.
+    /// The folder does not exist.
+    case noFolder(String)
+    /// The folder has no `recording.json`.
     case noDescription(folder: String)
     /// `recording.json` cannot be opened.
     case unreadable(AudioFileError)
@@ -22,21 +24,27 @@ package enum MixError: Error, Equatable, CustomStringConvertible {
     case output(AudioFileError)
     /// The output is a file of the recording.
     case ownFile(path: String)
+    /// Each voice is moved before the beginning.
+    case empty
     /// `progress` returned false.
     case cancelled
 
     /// One sentence that says what happened.
     package var description: String {
         switch self {
-        case .noDescription(let folder): "\(folder): no recording, since it has no \(RecordingManifest.fileName)"
+        case .noFolder(let folder): "\(folder): no such folder"
+        case .noDescription(let folder): "\(folder): not a recording, because it has no \(RecordingManifest.fileName)"
+        // The incomplete file is deleted.
+        case .output(.diskFull(let path)): "\(path): the disk is full"
         case .unreadable(let error), .output(let error): error.description
         case .badDescription(let path, let reason): "\(path): cannot be used: \(reason)"
-        case .laterVersion(let path, let version): "\(path): version \(version) is of a later program"
+        case .laterVersion(let path, let version): "\(path): written by a newer Earshot (version \(version))"
         case .noVoices(let folder): "\(folder): the recording has no voices"
         case .nothingReadable(let folder, let faults):
             "\(folder): no voice can be read" + (faults.first.map { " (\($0))" } ?? "")
         case .unknownVoice(let name, _, _): "no voice named '\(name)'"
-        case .ownFile(let path): "\(path): is a file of the recording"
+        case .ownFile(let path): "\(path): belongs to the recording"
+        case .empty: "the mix would be empty, because each voice is moved before the beginning"
         case .cancelled: "the mix was cancelled; its output was deleted"
         }
     }
@@ -50,7 +58,7 @@ package struct MixFault: Error, Hashable, CustomStringConvertible {
         case missing
         /// A part of the file could not be decoded, or its end is missing.
         case damaged
-        /// The file ends this many seconds before the end that `recording.json` gives.
+        /// The files have this many seconds less than `recording.json` gives.
         case short(seconds: Double)
     }
 

@@ -72,18 +72,18 @@ package struct MixFile {
         var passCount = 0
         var needsLimiter = false
         if let target = settings.loudness {
-            let measured = try pass(gain: 0, ceiling: nil, progress: { progress($0 / 2) }).leveller.measurement
+            let measured = try render(gain: 0, ceiling: nil, progress: { progress($0 / 2) }).measurement
             passCount += 1
             gain = measured.integrated.isFinite ? min(Self.maximumGain, target - measured.integrated) : 0
             needsLimiter = measured.truePeak + gain > ceiling
         }
         while true {
             let share = settings.loudness == nil ? 0 : 0.5
-            let (leveller, mixdown) = try pass(
+            let rendered = try render(
                 gain: gain, ceiling: needsLimiter ? ceiling : nil, to: (partial, path, type),
                 progress: { progress(share + $0 * (1 - share)) })
             passCount += 1
-            let measured = leveller.measurement
+            let measured = rendered.measurement
             if let target = settings.loudness, measured.integrated.isFinite, passCount < Self.maximumPassCount,
                 abs(target - measured.integrated) > Self.tolerance, gain < Self.maximumGain
             {
@@ -93,26 +93,31 @@ package struct MixFile {
             }
             tag(partial)
             return Result(
-                frameCount: mixdown.frameCount, sampleRate: mixdown.format.sampleRate,
+                frameCount: rendered.frameCount, sampleRate: source.sampleRate,
                 loudness: measured.integrated.isFinite ? measured.integrated : nil, truePeak: measured.truePeak,
-                gain: gain, isLimited: leveller.isLimiting,
-                clippedSampleCount: clips(type) ? leveller.clippedSampleCount : 0, passCount: passCount,
-                faults: mixdown.faults)
+                gain: gain, isLimited: needsLimiter,
+                clippedSampleCount: encoding.hasIntegerSamples(type) ? rendered.clippedSampleCount : 0,
+                passCount: passCount, faults: rendered.faults)
         }
     }
 
-    /// Returns true if a file of this type has integer samples.
-    private func clips(_ type: AudioFileType) -> Bool {
-        type == .flac || [.wav, .rf64, .aiff, .caf].contains(type) && encoding.sampleFormat != .float32
+    /// The result of a rendering.
+    private struct Rendered {
+        var frameCount: Int
+        var measurement: LoudnessMeter.Measurement
+        var clippedSampleCount = 0
+        var faults: [MixFault]
     }
 
-    /// Renders all of the mix, to a file or only to the meter.
-    private func pass(
+    /// Renders the whole mix, to a file or only to the meter.
+    private func render(
         gain: Double, ceiling: Double?,
         to file: (path: String, name: String, type: AudioFileType)? = nil, progress: (Double) -> Bool
-    ) throws(MixError) -> (leveller: MixLeveller, mixdown: Mixdown) {
+    ) throws(MixError) -> Rendered {
         let mixdown = try Mixdown(source, settings)
-        let leveller = MixLeveller(decibels: gain, ceiling: ceiling, format: mixdown.format)
+        if mixdown.frameCount == 0 { throw .empty }
+        let normalizer = LoudnessNormalizer(
+            decibels: gain, ceiling: ceiling, format: mixdown.format, measuresTruePeak: true)
         let block = AudioBuffer(channelCount: 2, frameCapacity: Self.blockLength)
         var writer: (any SoundFileWriter)?
         if let file {
@@ -121,9 +126,14 @@ package struct MixFile {
             }
         }
         defer { try? writer?.close() }
-        var (rendered, silence) = (0, leveller.latency)
-        while rendered < mixdown.frameCount || silence > 0 {
-            guard progress(Double(rendered) / Double(max(1, mixdown.frameCount))) else { throw .cancelled }
+        var clippedSampleCount = 0
+        func write(_ channels: Channels, _ kept: Range<Int>) throws(AudioFileError) {
+            for c in 0..<2 { clippedSampleCount += countBeyondFullScale(channels[c] + kept.lowerBound, kept.count) }
+            try writer?.write(channels, frameCount: kept.count, offset: kept.lowerBound)
+        }
+        var renderedCount = 0
+        while renderedCount < mixdown.frameCount {
+            guard progress(Double(renderedCount) / Double(mixdown.frameCount)) else { throw .cancelled }
             var count = 0
             while count < block.frameCapacity {
                 let got = mixdown.render(
@@ -131,21 +141,19 @@ package struct MixFile {
                 if got == 0 { break }
                 count += got
             }
-            rendered += count
-            // Silence pushes out what the limiter holds.
-            let pushed = rendered == mixdown.frameCount ? min(silence, block.frameCapacity - count) : 0
-            for c in 0..<2 { clearSamples(block.channels[c] + count, pushed) }
-            silence -= pushed
-            let kept = leveller.process(block.channels, count + pushed)
-            guard let file, let writer else { continue }
-            try MixOutput.output(file.name, insteadOf: file.path) { () throws(AudioFileError) in
-                try writer.write(block.channels, frameCount: kept.count, offset: kept.lowerBound)
+            renderedCount += count
+            let kept = normalizer.process(block.channels, count)
+            try MixOutput.output(file?.name ?? "", insteadOf: file?.path ?? "") { () throws(AudioFileError) in
+                try write(block.channels, kept)
             }
         }
-        if let file, let writer {
-            try MixOutput.output(file.name, insteadOf: file.path) { () throws(AudioFileError) in try writer.close() }
+        try MixOutput.output(file?.name ?? "", insteadOf: file?.path ?? "") { () throws(AudioFileError) in
+            try normalizer.finish(write)
+            try writer?.close()
         }
-        return (leveller, mixdown)
+        return Rendered(
+            frameCount: mixdown.frameCount, measurement: normalizer.measurement,
+            clippedSampleCount: clippedSampleCount, faults: mixdown.faults)
     }
 
     private func tag(_ path: String) {

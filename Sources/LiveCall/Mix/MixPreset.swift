@@ -20,7 +20,7 @@ package struct MixPreset: Sendable {
     /// All presets; the second is the default.
     package static let all = [
         MixPreset(
-            name: "dry", summary: "The voices as they were recorded.", equalizer: nil, compressor: nil, reverb: nil,
+            name: "dry", summary: "No effects.", equalizer: nil, compressor: nil, reverb: nil,
             send: 0, width: 0),
         MixPreset(
             name: "natural", summary: "Clearer voices in a small room.", equalizer: "voice", compressor: "glue",

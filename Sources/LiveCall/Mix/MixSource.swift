@@ -19,7 +19,7 @@ package struct MixSource: Sendable {
         let track: RecordingManifest.Track
     }
 
-    /// The path of the recording, as it was given.
+    /// The path of the recording's folder.
     package let folder: String
     /// The name of the room.
     package let room: String
@@ -69,7 +69,8 @@ package struct MixSource: Sendable {
     /// Throws if a path is a file of the recording.
     package func checkOutput(_ path: String) throws(MixError) {
         let output = AtomicFileReplacement.destination(of: path)
-        for name in fileNames where AtomicFileReplacement.destination(of: "\(folder)/\(name)") == output {
+        for own in fileNames.map({ "\(folder)/\($0)" })
+        where AtomicFileReplacement.destination(of: own) == output || PathText.isSameFile(own, path) {
             throw .ownFile(path: path)
         }
     }

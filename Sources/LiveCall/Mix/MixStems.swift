@@ -34,12 +34,12 @@ package struct MixStems {
     private let session: Session?
     let tracks: [Track]
 
-    /// - Parameter session: the name of a session's kind; nil for none.
-    package init(_ source: MixSource, _ settings: MixSettings, folder: String, session: String?) throws(MixError) {
+    /// Creates the folder.
+    package init(_ source: MixSource, _ settings: MixSettings, folder: String, session: Session?) throws(MixError) {
         self.source = source
         self.settings = settings
         self.folder = folder
-        self.session = session.flatMap(Session.init)
+        self.session = session
         var tracks = source.voices.map { Track(name: $0.name, fileName: "\($0.uniqueName).wav") }
         if settings.preset.reverb != nil {
             var name = Self.reverbName
@@ -50,6 +50,10 @@ package struct MixStems {
             tracks.append(Track(name: Self.reverbName, fileName: "\(name).wav"))
         }
         self.tracks = tracks
+        // The paths of a missing folder could not be compared.
+        if let code = PathText.makeFolder(folder, mode: 0o700) {
+            throw .output(.from(errno: code, path: folder, creating: true))
+        }
         for path in paths { try source.checkOutput(path) }
     }
 
@@ -58,12 +62,9 @@ package struct MixStems {
         tracks.map { "\(folder)/\($0.fileName)" } + (session.map { ["\(folder)/\($0.fileName)"] } ?? [])
     }
 
-    /// Writes all files; existing ones are replaced. New ones can be read only by the user.
+    /// Writes all files; existing ones are replaced once all sound is complete. New ones have mode 0600.
     /// - Parameter progress: is called for each block with the completed part, 0 to 1. Returning false cancels.
     package func write(progress: (Double) -> Bool = { _ in true }) throws(MixError) {
-        if let code = PathText.makeFolder(folder, mode: 0o700) {
-            throw .output(.from(errno: code, path: folder, creating: true))
-        }
         let frameCount = try writeSound(progress)
         guard let session, let path = paths.last else { return }
         let seconds = Double(frameCount) / source.sampleRate
@@ -88,13 +89,15 @@ package struct MixStems {
         let mixdown = try Mixdown(source, settings)
         let buffers = mixdown.voices.map(\.output) + (mixdown.reverbOutput.map { [$0] } ?? [])
         let sum = AudioBuffer(channelCount: 2, frameCapacity: Mixdown.sliceLength)
+        var files: [AtomicFileReplacement] = []
         var writers: [any SoundFileWriter] = []
         defer { for writer in writers { try? writer.close() } }
         do throws(AudioFileError) {
             // 32-bit float: no stem is clipped, and the sum of the stems is the sum of the voices.
-            for track in tracks {
-                writers.append(
-                    try SoundFiles.create("\(folder)/\(track.fileName)", type: .rf64, format: mixdown.format))
+            for path in paths.prefix(tracks.count) {
+                let file = try AtomicFileReplacement(of: path, isPrivate: true)
+                files.append(file)
+                writers.append(try SoundFiles.create(file.path, type: .rf64, format: mixdown.format))
             }
         } catch { throw .output(error) }
         var rendered = 0
@@ -107,7 +110,10 @@ package struct MixStems {
             rendered += count
             guard progress(Double(rendered) / Double(mixdown.frameCount)) else { throw .cancelled }
         }
-        do throws(AudioFileError) { for writer in writers { try writer.close() } } catch { throw .output(error) }
+        do throws(AudioFileError) {
+            for writer in writers { try writer.close() }
+            for file in files { try file.commit() }
+        } catch { throw .output(error) }
         return rendered
     }
 }

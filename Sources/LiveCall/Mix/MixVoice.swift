@@ -9,7 +9,7 @@ final class MixVoice {
     let reader: TrackReader
     /// The frames by which the voice comes later.
     let shift: Int
-    /// The voice in stereo, as it goes into the sum; valid until the next call of ``render(frameCount:at:)``.
+    /// The voice's part of the sum, in stereo; valid until the next call of ``render(frameCount:at:)``.
     let output: AudioBuffer
 
     private let units: [UnitInstance]

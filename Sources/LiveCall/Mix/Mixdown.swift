@@ -35,13 +35,13 @@ final class Mixdown {
                 units: settings.preset.makeUnits(sampleRate: rate, channelCount: reader.channelCount),
                 settings: settings.voices[index], pan: settings.pan(of: index), sampleRate: rate)
         }
-        let room = settings.preset.makeReverb(sampleRate: rate)
-        reverb = room?.unit
+        let made = settings.preset.makeReverb(sampleRate: rate)
+        reverb = made?.unit
         sendGain = decibelsToGain(settings.preset.send)
         send = AudioBuffer(channelCount: 2, frameCapacity: Self.sliceLength)
-        if room != nil { reverbOutput = AudioBuffer(channelCount: 2, frameCapacity: Self.sliceLength) }
+        if made != nil { reverbOutput = AudioBuffer(channelCount: 2, frameCapacity: Self.sliceLength) }
         let end = voices.map { $0.reader.frameCount > 0 ? $0.end : 0 }.max() ?? 0
-        frameCount = max(0, end) + (end > 0 ? Int((room?.tail ?? 0) * rate) : 0)
+        frameCount = max(0, end) + (end > 0 ? Int((made?.tail ?? 0) * rate) : 0)
         if voices.allSatisfy({ $0.reader.frameCount == 0 }) {
             throw .nothingReadable(folder: source.folder, faults: faults)
         }

@@ -12,8 +12,9 @@ final class TrackReader {
     private struct Part {
         var path: String
         var start = 0
-        /// 0 if the file cannot be read.
         var frameCount = 0
+        /// True if the file could be opened.
+        var isReadable = false
     }
 
     /// 1 or 2.
@@ -28,40 +29,44 @@ final class TrackReader {
     private let sampleRate: Double
     private var parts: [Part]
     private var openPart: (index: Int, source: DamageTolerantReader, reader: ConvertedFileReader)?
-    /// The maximum frames that are believed of a file's header.
-    private static let maximumFrameCount = 1 << 40
+    /// The maximum seconds that are believed of a file's header: a week.
+    private static let maximumTime = 7 * 24 * 3_600.0
 
     /// Opens each part once. A sample rate other than the recording's is converted.
     init(_ track: RecordingManifest.Track, folder: String, voice: String, sampleRate: Double) {
         (self.voice, file) = (voice, track.file)
         self.sampleRate = sampleRate
         parts = Self.fileNames(of: track).map { Part(path: "\(folder)/\($0)") }
+        let maximumFrameCount = Int(Self.maximumTime * sampleRate)
         var channelCount = 1
         for index in parts.indices {
             do throws(AudioFileError) {
                 let source = try SoundFiles.open(parts[index].path)
                 channelCount = max(channelCount, min(2, source.processingFormat.channelCount))
+                parts[index].isReadable = true
+                let rate = source.processingFormat.sampleRate
                 parts[index].frameCount = RateConverter.frameCount(
-                    min(source.frameCount, Self.maximumFrameCount), from: source.processingFormat.sampleRate,
-                    to: sampleRate)
+                    min(source.frameCount, Int(Self.maximumTime * rate)), from: rate, to: sampleRate)
             } catch {
                 faults.insert(MixFault(voice: voice, file: file, kind: .missing, description: error.description))
             }
         }
         self.channelCount = channelCount
         // All parts but the last have the same length, so each place is known although a part is missing.
-        let total = max(0, min(track.frameCount, Self.maximumFrameCount))
+        let total = max(0, min(track.frameCount, maximumFrameCount))
         var partLength = parts.dropLast().map(\.frameCount).max() ?? 0
         if partLength == 0, let last = parts.last?.frameCount, parts.count > 1 {
             partLength = max(0, total - last) / (parts.count - 1)
         }
         for index in parts.indices { parts[index].start = index * partLength }
         frameCount = parts.last { $0.frameCount > 0 }.map { $0.start + $0.frameCount } ?? 0
-        let missing = Double(total - frameCount) / sampleRate
-        if frameCount > 0, missing > 0 {
+        let missing = parts.dropLast().filter { $0.isReadable }.reduce(max(0, total - frameCount)) {
+            $0 + partLength - $1.frameCount
+        }
+        if missing > 0, parts.contains(where: { $0.isReadable }) {
             faults.insert(
                 MixFault(
-                    voice: voice, file: file, kind: .short(seconds: missing),
+                    voice: voice, file: file, kind: .short(seconds: Double(missing) / sampleRate),
                     description: "\(folder)/\(track.file): ends early"))
         }
     }

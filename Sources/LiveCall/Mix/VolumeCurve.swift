@@ -2,7 +2,8 @@
 
 import EarshotAudioBase
 
-/// The gain of a voice over time: the volumes that the recording participant had set. A change fades within 10 ms.
+/// The gain of a voice over time: the volumes that the recording participant had set. A change fades within 5 ms, as in the recording's own
+/// mix.
 struct VolumeCurve {
     /// The maximum gain: that of a call's volume is 8.
     static let maximumGain: Float = 8
@@ -19,7 +20,7 @@ struct VolumeCurve {
     init(_ volumes: [RecordingManifest.Volume], sampleRate: Double) {
         points = volumes.filter { $0.gain.isFinite && $0.frame < Self.maximumFrame }
             .map { .init(frame: max(0, $0.frame), gain: $0.gain) }.sorted { $0.frame < $1.frame }
-        rampLength = max(1, Int(sampleRate / 100))
+        rampLength = max(1, Int(RecordedVoice.rampTime * sampleRate))
         rampPast = rampLength
     }
 
@@ -27,7 +28,9 @@ struct VolumeCurve {
     mutating func apply(_ channels: Channels, frameCount: Int, at frame: Int) {
         var position = 0
         while position < frameCount {
-            while next < points.count, points[next].frame <= frame + position { begin(points[next]) }
+            while next < points.count, points[next].frame <= frame + position {
+                begin(points[next], at: frame + position)
+            }
             var count = frameCount - position
             if next < points.count { count = min(count, points[next].frame - (frame + position)) }
             let isMoving = rampPast < rampLength
@@ -49,12 +52,12 @@ struct VolumeCurve {
         }
     }
 
-    private mutating func begin(_ point: RecordingManifest.Volume) {
+    private mutating func begin(_ point: RecordingManifest.Volume, at frame: Int) {
         next += 1
         gain += (target - gain) * Float(rampPast) / Float(rampLength)
         target = max(0, min(Self.maximumGain, point.gain))
         rampPast = 0
-        // A voice begins with its volume.
-        if point.frame <= 0 { (gain, rampPast) = (target, rampLength) }
+        // A voice begins with its volume, also one that is moved before the beginning.
+        if point.frame <= 0 || frame >= point.frame + rampLength { (gain, rampPast) = (target, rampLength) }
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotMediaTransport
+
 /// A ZIP archive of small files without compression (PKWARE's APPNOTE 6.3.10).
 enum ZIPArchive {
     /// 1 January 1980, the first date of the format, so that equal files give equal archives.
@@ -15,7 +17,9 @@ enum ZIPArchive {
             let offset = bytes.count
             var common: [UInt8] = []
             for value in [20, flags, 0, 0, date] { put(value, 2, in: &common) }
-            for value in [Int(checksum(content)), content.count, content.count] { put(value, 4, in: &common) }
+            for value in [Int(CRC32.of(content.span.bytes)), content.count, content.count] {
+                put(value, 4, in: &common)
+            }
             for value in [name.utf8.count, 0] { put(value, 2, in: &common) }
             put(0x0403_4B50, 4, in: &bytes)
             bytes += common + Array(name.utf8) + content
@@ -37,15 +41,5 @@ enum ZIPArchive {
 
     private static func put(_ value: Int, _ byteCount: Int, in bytes: inout [UInt8]) {
         for k in 0..<byteCount { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * k))) }
-    }
-
-    /// Returns the CRC-32 of ISO 3309.
-    static func checksum(_ bytes: [UInt8]) -> UInt32 {
-        var crc: UInt32 = .max
-        for byte in bytes {
-            crc ^= UInt32(byte)
-            for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
-        }
-        return ~crc
     }
 }

@@ -9,7 +9,7 @@ final class RecordedVoice {
     /// The maximum number of names that are listed.
     static let maximumNameCount = 100
     /// The seconds in which the mix reaches a new volume, and the voice fades before and after silence.
-    private static let rampTime = 0.005
+    static let rampTime = 0.005
 
     let track: RecordingTrack
     /// The verified key; nil for a browser.

@@ -19,7 +19,9 @@ extension RecordingManifest {
         let path = "\(folder)/\(Self.fileName)"
         let file: ReadableFile
         do throws(AudioFileError) { file = try ReadableFile(path) } catch {
-            if case .missing = error { throw .noDescription(folder: folder) }
+            if case .missing = error {
+                throw PathText.status(folder) == nil ? .noFolder(folder) : .noDescription(folder: folder)
+            }
             throw .unreadable(error)
         }
         guard file.byteCount <= Self.maximumByteCount else {
@@ -43,6 +45,7 @@ extension RecordingManifest {
         if version < 1 { return "its version is \(version)" }
         if !AudioFormat.sampleRates.contains(Double(sampleRate)) { return "its sample rate is \(sampleRate) Hz" }
         if tracks.count > Self.maximumTrackCount { return "it has \(tracks.count) tracks" }
+        if Set(tracks.map(\.file)).count < tracks.count { return "two tracks have one file" }
         var partCount = 0
         for track in tracks {
             if !Self.isFileName(track.file) { return "'\(track.file)' is not the name of a file in the folder" }

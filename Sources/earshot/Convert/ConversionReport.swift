@@ -118,23 +118,16 @@ extension AudioFileExtra {
     }
 }
 
-/// The progress of a batch on a terminal, from its second second on.
+/// Shows the progress of a batch on a terminal.
 struct ConversionProgress {
-    private let clock = ContinuousClock()
-    private let start: ContinuousClock.Instant
     private let count: Int
-    private var isShown = false
+    private var line = ProgressLine()
 
-    init(count: Int) {
-        self.count = count
-        start = clock.now
-    }
+    init(count: Int) { self.count = count }
 
     mutating func show(_ done: (files: Int, part: Double)) {
-        let elapsed = (clock.now - start) / .seconds(1)
-        guard Terminal.isInteractive, elapsed >= 1 else { return }
-        isShown = true
-        Terminal.live(Self.text(files: done.files, of: count, part: done.part, elapsed: elapsed))
+        let count = count
+        line.show { Self.text(files: done.files, of: count, part: done.part, elapsed: $0) }
     }
 
     static func text(files: Int, of count: Int, part: Double, elapsed: Double) -> String {
@@ -148,5 +141,5 @@ struct ConversionProgress {
         return "\(bar) \(String(format: "%3.0f", part * 100)) %\(files)\(left)"
     }
 
-    func clear() { if isShown { Terminal.live("") } }
+    func clear() { line.clear() }
 }

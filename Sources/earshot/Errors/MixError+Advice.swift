@@ -5,7 +5,7 @@ import EarshotLiveCall
 extension MixError: AdvisedError {
     var advice: String? {
         switch self {
-        case .noDescription: "Name the folder of a recorded call, such as one in ~/Music/Earshot."
+        case .noFolder, .noDescription: "Name the folder of a recorded call, such as one in ~/Music/Earshot."
         case .unreadable(let error), .output(let error): error.advice
         case .badDescription: "Restore the file, or mix the voices' files in another program."
         case .laterVersion: "Update Earshot: earshot --version"
@@ -14,6 +14,7 @@ extension MixError: AdvisedError {
         case .unknownVoice(_, let near, let all):
             ErrorText.suggestion(near, otherwise: "Voices: \(all.joined(separator: ", ")).")
         case .ownFile: "Choose another file or folder for the output."
+        case .empty: "Use a smaller --nudge."
         case .cancelled: nil
         }
     }

@@ -10,7 +10,7 @@ struct MixCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "mix", abstract: "Mix the voices of a recorded call.",
         discussion: """
-            FOLDER is what host --record leaves: one file per voice, and recording.json. The mix has -14 LUFS with peaks below -1 dBTP. Presets: \(presets). The recording itself is never changed. Missing and damaged voices are silent in the mix, and reported.
+            FOLDER is a recording made with --record: one file per voice, and recording.json. The mix is normalized to -14 LUFS, with peaks below -1 dBTP (-2 before lossy encoding). Presets: \(presets). The recording itself is never changed. Missing and damaged voices are silent in the mix, and reported.
             """)
 
     private static var presets: String {
@@ -111,18 +111,28 @@ struct MixCommand: ExampledCommand {
             let (path, type) = file(settings)
             try source.checkOutput(path)
             try existing.check(path)
+            let session = session.flatMap(MixStems.Session.init)
             let stems = try stems.map { try MixStems(source, settings, folder: $0, session: session) }
             if let stems, !existing.overwrite, let path = stems.paths.first(where: ExistingFile.isFile) {
                 throw ExistingFile.failure(path)
             }
+            let destination = AtomicFileReplacement.destination(of: path)
+            if stems?.paths.contains(where: { AtomicFileReplacement.destination(of: $0) == destination }) == true {
+                throw Failure("\(path) is also a stem. Use another --output.", status: Failure.usage)
+            }
             let clock = ContinuousClock()
             let start = clock.now
-            var progress = MixProgress()
+            var progress = ProgressLine()
+            /// Returns false if the user has interrupted the command.
+            func show(_ part: Double, _ label: String) -> Bool {
+                progress.show { _ in String(format: "%@ %.0f %%", label, 100 * part) }
+                return !Interrupt.isRequested
+            }
             let mix = MixFile(source, settings, encoding: encoding.settings(orAs: .int24))
             let result: MixFile.Result
             do {
-                result = try mix.write(to: path, type: type) { progress.show($0, "mixing") }
-                try stems?.write { progress.show($0, "stems") }
+                result = try mix.write(to: path, type: type) { show($0, "mixing") }
+                try stems?.write { show($0, "stems") }
             } catch {
                 progress.clear()
                 if Interrupt.isRequested { throw ExitCodes.interrupted }
@@ -141,15 +151,17 @@ struct MixCommand: ExampledCommand {
         var settings = MixSettings(for: source)
         settings.preset = preset.flatMap { MixPreset.named($0) } ?? MixPreset.standard
         if noNormalize { settings.loudness = nil }
-        func each(_ arguments: [String], _ option: String, _ set: (inout MixSettings.Voice, Double) -> Void) throws {
+        func each(
+            _ arguments: [String], _ option: String, _ unit: String, _ set: (inout MixSettings.Voice, Double) -> Void
+        ) throws {
             for argument in arguments {
-                let argument = try VoiceArgument(argument, option: option, unit: "", in: -1e9...1e9)
+                let argument = try VoiceArgument(argument, option: option, unit: unit, in: -1e9...1e9)
                 for index in try source.voices(named: argument.name) { set(&settings.voices[index], argument.value) }
             }
         }
-        try each(balance, "--balance") { $0.balance = Float($1) }
-        try each(pan, "--pan") { $0.pan = Float($1) }
-        try each(nudge, "--nudge") { $0.nudge = $1 }
+        try each(balance, "--balance", "dB") { $0.balance = Float($1) }
+        try each(pan, "--pan", "") { $0.pan = Float($1) }
+        try each(nudge, "--nudge", "ms") { $0.nudge = $1 }
         return settings
     }
 
@@ -173,7 +185,7 @@ struct VoiceArgument {
         }
         name = String(text[..<equals])
         var number = text[text.index(after: equals)...].replacing("\u{2212}", with: "-").lowercased()
-        for unit in ["db", "ms"] where number.hasSuffix(unit) { number.removeLast(2) }
+        if !unit.isEmpty, number.hasSuffix(unit.lowercased()) { number.removeLast(unit.count) }
         guard let value = Double(number.trimmingCharacters(in: .whitespaces)), range.contains(value) else {
             let words =
                 String(format: "%g to %g", range.lowerBound, range.upperBound) + (unit.isEmpty ? "" : " \(unit)")
@@ -181,25 +193,4 @@ struct VoiceArgument {
         }
         self.value = value
     }
-}
-
-/// The progress of a mix on a terminal, from its second second on.
-struct MixProgress {
-    private let clock = ContinuousClock()
-    private let start: ContinuousClock.Instant
-    private var lastShownSeconds = 0.8
-
-    init() { start = clock.now }
-
-    /// Returns false if the user has interrupted the command.
-    mutating func show(_ part: Double, _ label: String) -> Bool {
-        let elapsed = (clock.now - start) / .seconds(1)
-        if elapsed - lastShownSeconds >= 0.2 {
-            lastShownSeconds = elapsed
-            Terminal.live(String(format: "%@ %.0f %%", label, 100 * part))
-        }
-        return !Interrupt.isRequested
-    }
-
-    func clear() { if lastShownSeconds > 0.8 { Terminal.live("") } }
 }

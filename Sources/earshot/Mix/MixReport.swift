@@ -76,7 +76,7 @@ struct MixReport: Encodable {
         var warnings = voices.compactMap { voice -> String? in
             guard let first = voice.problems.first else { return nil }
             let others = voice.problems.count - 1
-            return "\(voice.name) is not complete in the mix: \(first)"
+            return "\(voice.name)'s voice is incomplete: \(first)"
                 + (others > 0 ? " \(others) more in --json." : "")
         }
         if clippedSamples > 0 {
@@ -87,7 +87,8 @@ struct MixReport: Encodable {
         if let target, let loudnessLufs, abs(loudnessLufs - target) > 0.5 {
             warnings.append(
                 String(
-                    format: "%@: %.1f LUFS instead of %.0f, since its peaks are limited.", output, loudnessLufs, target)
+                    format: "%@: %.1f LUFS instead of %.0f, because %@.", output, loudnessLufs, target,
+                    limited ? "its peaks are limited" : "the gain is at most 40 dB")
             )
         }
         return warnings
@@ -101,7 +102,7 @@ struct MixReport: Encodable {
             }
             ?? ", silent"
         let words = "\(voices.count) \(voices.count == 1 ? "voice" : "voices")"
-        let stemWords = stems.isEmpty ? "" : ", \(stems.count) files of stems"
+        let stemWords = stems.isEmpty ? "" : ", \(stems.count) files for a DAW"
         return TerminalText.sanitizedLine("\(folder) → \(output)")
             + ": \(words), \(FileFormatting.time(seconds))\(level)\(stemWords), "
             + "\(FileFormatting.decimal(timesRealTime)) times real time\n"

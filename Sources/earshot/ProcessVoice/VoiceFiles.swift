@@ -40,7 +40,8 @@ struct VoiceFiles {
         var monitor = VoiceProcessingMonitor(options: processor.options)
         var finding: VoiceProcessingFinding?
         var counts = (microphone: 0, reference: 0)
-        var progress = Progress(total: max(microphone.frameCount, reference?.frameCount ?? 0))
+        let total = max(1, microphone.frameCount, reference?.frameCount ?? 0)
+        var progress = ProgressLine()
         var skippedFrameCount = 0  // frames of the processor's delay
         while !Interrupt.isRequested {
             let gotMicrophone = try read(microphone, into: frames.channels[0])
@@ -60,10 +61,10 @@ struct VoiceFiles {
             skippedFrameCount += skip
             let count = min(blockFrameCount - skip, inputFrameCount - writer.frameCount)
             try writer.write(cleaned.channels, frameCount: count, offset: skip)
-            progress.show(writer.frameCount)
+            progress.show { _ in "process-voice \(min(100, 100 * writer.frameCount / total)) %" }
         }
         try writer.close()
-        progress.end()
+        progress.clear()
         if let finding { Terminal.warn("a call would turn voice processing off \(finding)") }
         return report(counts.microphone, counts.reference, finding)
     }
@@ -92,31 +93,5 @@ struct VoiceFiles {
             delayMs: processor.delayMilliseconds, costMs: statistics.cost, worstCostMs: statistics.worst,
             faultSamples: self.microphone.faultCount + (self.reference?.faultCount ?? 0),
             finding: finding?.description)
-    }
-}
-
-extension VoiceFiles {
-    /// Shows the progress on a terminal if the processing takes longer than a second.
-    private struct Progress {
-        let total: Int
-        private let began: HostTime
-        private var lastShown: HostTime
-
-        init(total: Int) {
-            self.total = total
-            began = .now()
-            lastShown = began
-        }
-
-        mutating func show(_ done: Int) {
-            let now = HostTime.now()
-            guard now.seconds(since: began) > 1, now.seconds(since: lastShown) > 0.2, total > 0 else { return }
-            lastShown = now
-            Terminal.live("process-voice \(min(100, done / max(1, total / 100))) %")
-        }
-
-        func end() {
-            if lastShown > began { Terminal.live("") }
-        }
     }
 }

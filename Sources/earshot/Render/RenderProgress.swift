@@ -2,20 +2,12 @@
 
 import Foundation
 
-/// Shows the progress of a rendering on a terminal once the rendering has taken one second.
+/// Shows the progress of a rendering on a terminal.
 struct RenderProgress {
-    private let clock = ContinuousClock()
-    private let start: ContinuousClock.Instant
-    private var lastShownSeconds = 0.8
-
-    init() { start = clock.now }
+    private var line = ProgressLine()
 
     mutating func show(_ seconds: Double, of total: Double) {
-        guard Terminal.isInteractive else { return }
-        let elapsed = (clock.now - start) / .seconds(1)
-        guard elapsed - lastShownSeconds >= 0.2 else { return }
-        lastShownSeconds = elapsed
-        Terminal.live(Self.text(seconds, of: total, elapsed: elapsed))
+        line.show { Self.text(seconds, of: total, elapsed: $0) }
     }
 
     static func text(_ seconds: Double, of total: Double, elapsed: Double) -> String {
@@ -24,5 +16,5 @@ struct RenderProgress {
         return String(format: "%3.0f %%  ", 100 * seconds / total) + speed
     }
 
-    func clear() { if lastShownSeconds > 0.8 { Terminal.live("") } }
+    func clear() { line.clear() }
 }

@@ -95,10 +95,10 @@ struct Failure: Error {
 
     private static func status(of error: MixError) -> Int32 {
         switch error {
-        case .noDescription: noInput
+        case .noFolder, .noDescription: noInput
         case .unreadable(let error): status(of: error)
         case .badDescription, .laterVersion, .noVoices, .nothingReadable: data
-        case .unknownVoice: usage
+        case .unknownVoice, .empty: usage
         case .output, .ownFile: cannotCreate
         case .cancelled: Interrupt.exitStatus
         }
