@@ -3,14 +3,16 @@
 import EarshotAudioBase
 import EarshotClockSync
 import EarshotMediaTransport
+import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 @testable import EarshotCall
 @testable import EarshotSimulation
 
 /// The estimate of a peer's clock in whole calls on virtual time, between peers whose clocks differ.
-@Suite struct PeerClockTests {
+@Suite(.optimized) struct PeerClockTests {
     private func call(seed: UInt64, _ change: (inout CallSimulation.Configuration) -> Void = { _ in }) throws
         -> CallSimulation
     {
@@ -37,23 +39,55 @@ import Testing
         return (abs(reading.clock.peerTime(at: local).seconds(since: truth)), reading.clock, local)
     }
 
-    @Test func `a second after joining both peers know each other's clock`() throws {
+    struct Limit: CustomTestStringConvertible, Sendable {
+        let network: NetworkProfile.Name
+        let milliseconds: Double  // the 95th percentile of errors
+        var testDescription: String { network.rawValue }
+    }
+
+    /// The errors of both peers of 20 calls.
+    @Test(arguments: [
+        Limit(network: .lan, milliseconds: 0.06), Limit(network: .wifiGood, milliseconds: 0.6),
+        Limit(network: .wifiCongested, milliseconds: 1.5),
+    ])
+    func `a second after joining both peers know each other's clock`(limit: Limit) throws {
         var errors: [Double] = []
-        var withinCount = 0
+        var (likely, certain) = (0, 0)
         for seed in 1...20 as ClosedRange<UInt64> {
-            var call = try call(seed: seed)
-            try call.run(until: 1.05)
+            var call = try call(seed: seed) { $0.network = NetworkProfile(limit.network) }
+            try call.run(until: 1)
             for peer in 0..<2 {
                 let found = try #require(outcome(call, peer))
-                errors.append(found.error)
-                withinCount += found.error <= found.clock.symmetricUncertainty(at: found.at) ? 1 : 0
-                #expect(found.error <= found.clock.uncertainty(at: found.at))
+                errors.append(found.error * 1e3)
+                likely += found.error <= found.clock.symmetricUncertainty(at: found.at) ? 1 : 0
+                certain += found.error <= found.clock.uncertainty(at: found.at) ? 1 : 0
             }
         }
         errors.sort()
-        print("peer clock on lan after 1 s: p95 \(errors[37] * 1e3) ms of 40, \(withinCount) within the claim")
-        #expect(errors[37] < 0.06e-3)
-        #expect(withinCount >= 36)
+        if ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] != nil {
+            let figures = [errors[20], errors[37], errors[39]].map { String(format: "%.3f", $0) }
+            print(
+                "call clock figure: | \(limit.network.rawValue) | \(figures.joined(separator: " | "))", terminator: "")
+            print(" | \(likely) | \(certain) of \(errors.count) |")
+        }
+        #expect(errors[37] < limit.milliseconds, "\(errors[37]) ms")
+        #expect(likely >= 36)
+        #expect(certain == 40)
+    }
+
+    /// Paths that are longer one way, by 6 ms or by the queue of a busy Wi-Fi. Nobody can see that in packet times.
+    @Test(arguments: [NetworkProfile(delay: .uniform(0.007...0.009)), .wifiCongested])
+    func `the uncertainty holds on paths that differ`(out: NetworkProfile) throws {
+        for seed in 1...10 as ClosedRange<UInt64> {
+            var call = try call(seed: seed)
+            call.links[0][1].profile = out
+            try call.run(until: 3)
+            for peer in 0..<2 {
+                let found = try #require(outcome(call, peer))
+                #expect(found.error <= found.clock.uncertainty(at: found.at))
+                #expect(found.error > found.clock.symmetricUncertainty(at: found.at))
+            }
+        }
     }
 
     @Test func `the rate of the peer's clock is found`() throws {
@@ -90,14 +124,56 @@ import Testing
         #expect(try #require(outcome(call)).error < 0.06e-3)
     }
 
-    @Test func `after sleep there is no estimate until there is a new one`() throws {
+    /// The peer sleeps for 5 s, and its clock stands still meanwhile.
+    @Test func `after the peer's sleep both sides know the time again within a second`() throws {
+        let asleep = 3.0..<8.0
+        var call = try call(seed: 5) {
+            let start = HostTime(nanoseconds: 5_000_000_000)  // of the call
+            $0.peers[1].hostClock.sleep =
+                start.advanced(bySeconds: asleep.lowerBound)..<start.advanced(bySeconds: asleep.upperBound)
+        }
+        call.datagramFilter = { datagram, _, _, elapsed in asleep.contains(elapsed) ? [] : [datagram] }
+        call.events = [(at: asleep.upperBound, action: { $0.peers[1].core.slept() })]
+        try call.run(until: 2.9)
+        #expect(try #require(outcome(call, 1)).error < 0.1e-3)
+        try call.run(until: 8.05)
+        #expect(call.peers[1].statistics.clock == nil)
+        var count = 0
+        for tenth in 1...10 {
+            try call.run(until: 8.2 + Double(tenth) / 10)
+            for found in (0..<2).compactMap({ outcome(call, $0) }) {
+                #expect(found.error <= found.clock.uncertainty(at: found.at), "\(tenth): \(found.error)")
+                count += 1
+            }
+        }
+        #expect(count >= 12)
+        for peer in 0..<2 { #expect(try #require(outcome(call, peer)).error < 0.1e-3) }
+    }
+
+    @Test func `a transport that was closed forgets the estimate, since the peer may have slept`() throws {
         var call = try call(seed: 5)
         try call.run(until: 3)
         #expect(call.peers[0].statistics.clock != nil)
-        call.peers[0].core.slept()
+        call.peers[0].core.setOpen(false, to: PeerID(1))
+        #expect(call.peers[0].statistics.clock != nil)
+        call.peers[0].core.setOpen(true, to: PeerID(1))
         #expect(call.peers[0].statistics.clock == nil)
-        try call.run(until: 4.5)
-        #expect(try #require(outcome(call)).error < 0.1e-3)
+    }
+
+    @Test func `on a slow link nothing has send times, and the estimate ages`() throws {
+        var call = try call(seed: 9) { $0.changesRate = true }
+        try call.run(until: 3)
+        let before = try #require(outcome(call))
+        var slow = NetworkProfile(delay: .constant(0.002))
+        slow.capacity = LinkCapacity(bitsPerSecond: 200_000)
+        call.network = slow
+        try call.run(until: 5)
+        let sendTimes = call.traffic.sendTimeBytes
+        try call.run(until: 7)
+        #expect(call.traffic.sendTimeBytes == sendTimes)
+        let after = try #require(outcome(call))
+        #expect(after.clock.uncertainty(at: after.at) > before.clock.uncertainty(at: before.at))
+        #expect(after.error <= after.clock.uncertainty(at: after.at))
     }
 
     @Test func `a measured round trip is the floor of the uncertainty`() throws {

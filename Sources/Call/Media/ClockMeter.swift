@@ -11,32 +11,9 @@ struct ClockMeter {
     /// The reports that may be evaluated now.
     private var credit = ClockMeter.burst
     private var creditTime: HostTime?
-    private var begin: HostTime?  // of sending at the full rate
-    /// True if send times may take room on the link.
-    private(set) var isSettled = false
 
     /// The evaluated reports a second, twice as many as a peer sends, and as many at once as a stall of the network delays.
     private static let (reportRate, burst) = (20.0, 20.0)
-
-    /// The seconds at the full rate before send times: at first those in which a link that is much too slow shows a queue, after a
-    /// reduced rate those in which it may still prove too slow.
-    private var settling = 0.25
-
-    /// Waits at the full rate until no queue is seen: send times would take room on a link that is too slow already, and delay the
-    /// requests for a lower rate on it.
-    /// - Parameters:
-    ///   - isSlow: true if the rate is reduced for a slow link.
-    ///   - isQueueing: true if received packets wait before the link.
-    mutating func settle(at time: HostTime, isSlow: Bool, isQueueing: Bool) {
-        if isSlow { return (begin, isSettled, settling) = (nil, false, RatePolicy.probation) }
-        if isSettled { return }
-        let first = begin ?? time
-        begin = first
-        isSettled = !isQueueing && time.seconds(since: first) >= settling
-    }
-
-    /// The time of the next report; nil if no packet waits for one.
-    var nextReport: HostTime? { sync.nextReport }
 
     mutating func addPacket(sent: UInt32, arrived: HostTime) { sync.addPacket(sent: sent, arrived: arrived) }
 
@@ -73,6 +50,10 @@ package struct PeerClockReading: Sendable {
     /// The local host time of the reading.
     package let time: HostTime
 
+    /// The seconds by which the remote peer's clock is ahead of the local one.
+    package var offset: Double { clock.peerTime(at: time).seconds(since: time) }
+    /// The seconds within which the offset's error lies in 95 % of cases, if the least delays of both directions are alike.
+    package var likelyError: Double { clock.symmetricUncertainty(at: time) }
     /// The seconds within which the offset's error lies, whatever the path.
     package var uncertainty: Double { clock.uncertainty(at: time) }
     /// The parts per million by which the remote peer's clock is faster than the local one.

@@ -83,7 +83,8 @@ package struct MediaCore: ~Copyable {
         guard let index = index(of: id), members[index].isOpen != isOpen else { return }
         members[index].isOpen = isOpen
         members[index].isFresh = isOpen
-        if isOpen { pathChanged(to: id) } else { members[index].media.interrupt() }
+        // While the transport was closed the remote peer may have slept, which stops its clock.
+        if isOpen { media(of: id)?.clock?.restart(keepingOffset: false) } else { members[index].media.interrupt() }
     }
 
     /// Sends a goodbye to a remote peer, if its transport is open, and removes the peer.

@@ -143,7 +143,6 @@ package final class MediaPeer {
         // Without an array, because this runs at every turn of the media thread.
         if let due = aac?.deadline { next = min(due, next ?? due) }
         if let due = second?.deadline { next = min(due, next ?? due) }
-        if let due = clock?.nextReport { next = min(due, next ?? due) }
         if sender.session.repair.takesNACK, let due = log.nextRequestTime { next = min(due, next ?? due) }
         return next
     }

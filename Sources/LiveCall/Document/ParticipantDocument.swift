@@ -113,10 +113,8 @@ package struct StatisticsDocument: Codable, Equatable, Sendable {
     package var targetDepthMs: Double?
     package var roundTripMs: Double?
     package var jitterMs: Double?
-    /// The milliseconds within which the participant's clock is known, whatever the path, and the parts per million by which it
-    /// is fast; nil if it is not known.
-    package var clockUncertaintyMs: Double?
-    package var clockPPM: Double?
+    /// The estimate of the participant's clock; nil if there is none.
+    package var clock: ClockDocument?
     /// The packets that did not arrive, and those that arrived too late.
     package var lost: Int
     package var late: Int
@@ -132,8 +130,7 @@ package struct StatisticsDocument: Codable, Equatable, Sendable {
         targetDepthMs = playout.isStarted ? CallJSON.milliseconds(playout.targetDepth) : nil
         roundTripMs = CallJSON.milliseconds(statistics.media.rtp.roundTrip)
         jitterMs = CallJSON.milliseconds(statistics.media.rtp.jitter)
-        clockUncertaintyMs = CallJSON.milliseconds(statistics.media.clock?.uncertainty)
-        clockPPM = statistics.media.clock.map { ($0.partsPerMillion * 10).rounded() / 10 }
+        clock = statistics.media.clock.flatMap { ClockDocument($0) }
         lost = max(0, statistics.media.rtp.packetsMissing)
         late = playout.latePackets + statistics.media.lateUnits
         glitches = playout.glitches

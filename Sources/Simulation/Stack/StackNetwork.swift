@@ -111,7 +111,7 @@ final class StackNetwork {
     /// no packet is being protected.
     private func isPlain(_ datagram: UnsafeRawBufferPointer) -> Bool {
         guard let packet else { return true }
-        guard let start = try? RTPPacket(parsing: packet.bytes).payload.lowerBound else { return false }
+        let start = (try? RTPPacket(parsing: packet.bytes))?.payload.lowerBound ?? RTPPacket.headerSize
         let checked = start..<start + 12
         guard packet.count >= checked.upperBound else { return false }
         guard datagram.count >= checked.upperBound else { return true }

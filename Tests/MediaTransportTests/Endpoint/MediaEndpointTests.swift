@@ -178,6 +178,23 @@ import Testing
         }
     }
 
+    @Test func `a send time is sent in clear, and a packet with a changed one is rejected`() throws {
+        let rig = try EndpointRig.room(seed: 15)
+        #expect(rig.run(until: { $0.isAllOpen }, within: 2) != nil)
+        var from = session(ssrc: 1)
+        from.sendTimeID = 1
+        let packet = from.timed([1, 2, 3], sendTime: 100)
+        rig.tamper = { if $0.bytes.starts(with: packet[..<24]) { $0.bytes[20] ^= 1 } }
+        #expect(rig.send(packet, from: 0, to: 1))
+        rig.run(0.01)
+        #expect(rig.record.contains { $0.bytes.starts(with: packet[..<24]) })
+        #expect(rig.ends[1].packets.isEmpty)
+        rig.tamper = nil
+        #expect(rig.send(from.timed([1, 2, 3], sendTime: 100), from: 0, to: 1))
+        rig.run(0.01)
+        #expect(rig.ends[1].packets.count == 1)
+    }
+
     @Test func `an outage of a minute is reported, and the connection resumes with the same keys`() throws {
         let rig = try EndpointRig.room(seed: 8)
         rig.run(until: { $0.isAllOpen }, within: 2)
