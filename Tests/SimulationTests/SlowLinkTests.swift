@@ -74,17 +74,6 @@ import Testing
         }
     }
 
-    /// The queue of such a link is full when the request for less is sent, and may drop it.
-    @Test(arguments: [200_000.0, 240_000, 256_000, 270_000, 285_000, 400_000], [1, 2, 3] as [UInt64])
-    func `after a lost request the bit rate does not rise at once`(capacity: Double, seed: UInt64) throws {
-        var call = try call(.pcm, link(capacity), seed: seed)
-        try call.run(until: 3)
-        for peer in 0..<2 {
-            let rate = try rate(call, peer)
-            #expect(rate.index > 0 && rate.stepsUp == 0, "\(rate)")
-        }
-    }
-
     @Test(arguments: codecs, [1_000_000.0, 640_000, 320_000])
     func `a tenfold drop in capacity interrupts speech for less than 1 s, delay for less than 3 s`(
         codec: Codec, capacity: Double

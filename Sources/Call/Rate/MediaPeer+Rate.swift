@@ -91,18 +91,8 @@ extension MediaPeer {
     func tickRate(at now: HostTime, isOpen: Bool, transmit: (UnsafeRawBufferPointer) -> Void) {
         if let finding = rate.meter.tick(at: now.inSeconds) { follow(finding, at: now) }
         change { $0.tick(at: now.inSeconds) }
-        guard isOpen else { return }
-        if let request = rate.request {
-            rate.request = nil
-            rate.repetition = (request, now.advanced(bySeconds: RateControl.repetitionTime))
-            ask(for: request, transmit)
-        } else if let repetition = rate.repetition, repetition.at <= now {
-            rate.repetition = nil
-            ask(for: repetition.request, transmit)
-        }
-    }
-
-    private func ask(for request: RateRequest, _ transmit: (UnsafeRawBufferPointer) -> Void) {
+        guard isOpen, let request = rate.request else { return }
+        rate.request = nil
         if sender.ask(for: request, transmit) { rate.requestsSent += 1 }
     }
 

@@ -15,8 +15,6 @@ struct RateControl {
     /// The rate request to send to the remote peer; nil for none.
     var request: RateRequest?
     var requestsSent = 0
-    /// The latest sent request and the time at which it is sent again; nil for none.
-    var repetition: (request: RateRequest, at: HostTime)?
     /// The time of the last evaluated plain report, in seconds.
     var reportedAt = -Double.infinity
     /// The bytes of the datagram being received, with the headers of IPv4 and UDP; 0 once measured.
@@ -24,9 +22,6 @@ struct RateControl {
 
     /// The requested share of the received rate: the remainder lets the queue drain.
     static let share = 0.9
-    /// The seconds after which a request is sent again, because the queue that it is about may be full in both directions and may
-    /// drop it. Both sides then send less on suspicion, and nothing is found that would lead to another request.
-    static let repetitionTime = 0.2
     /// The bytes of the headers of IPv4 and UDP.
     static let datagramHeaders = 28
 
