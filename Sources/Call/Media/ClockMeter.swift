@@ -11,9 +11,27 @@ struct ClockMeter {
     /// The reports that may be evaluated now.
     private var credit = ClockMeter.burst
     private var creditTime: HostTime?
+    private var fullRateStart: HostTime?  // of sending at the full rate; nil below it
+    private var settlingTime = RatePolicy.findingTime  // seconds at the full rate before send times
+    /// True if send times may take room on the link.
+    private(set) var isSettled = false
 
     /// The evaluated reports a second, twice as many as a peer sends, and as many at once as a stall of the network delays.
     private static let (reportRate, burst) = (20.0, 20.0)
+
+    /// Notes the state of the link. Send times wait until a much too slow link would show a queue, and until there is none: they would
+    /// delay the request for a lower rate. After a reduced rate they wait longer, yet begin while a finding still counts as a
+    /// failed step up: a link that carries the sound and not the send times is tried ever later.
+    /// - Parameters:
+    ///   - isSlow: true if the rate is reduced for a slow link.
+    ///   - isQueueing: true if received packets wait before the link.
+    mutating func settle(at time: HostTime, isSlow: Bool, isQueueing: Bool) {
+        if isSlow { return (fullRateStart, isSettled, settlingTime) = (nil, false, RatePolicy.climb) }
+        if isSettled { return }
+        let start = fullRateStart ?? time
+        fullRateStart = start
+        isSettled = !isQueueing && time.seconds(since: start) >= settlingTime
+    }
 
     mutating func addPacket(sent: UInt32, arrived: HostTime) { sync.addPacket(sent: sent, arrived: arrived) }
 

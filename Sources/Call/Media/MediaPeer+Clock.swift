@@ -15,10 +15,11 @@ extension MediaPeer {
         if let report = sender.session.takeTimeReport() { clock?.addReport(report, at: now) }
     }
 
-    /// Sends a report that is due. Send times and reports are part of the first rung only: on a slow link the sound needs the room.
+    /// Sends a report that is due. On a slow link send times and reports are left out, because the sound needs the room.
     func tickClock(at now: HostTime, isOpen: Bool, _ transmit: (UnsafeRawBufferPointer) -> Void) {
-        sender.writesSendTimes = rate.policy.rung == 0
-        guard let report = clock?.takeReport(at: now), isOpen, sender.writesSendTimes else { return }
+        if isOpen { clock?.settle(at: now, isSlow: rate.policy.rung > 0, isQueueing: rate.meter.isQueueing) }
+        sender.writesSendTimes = isOpen && clock?.isSettled == true
+        guard let report = clock?.takeReport(at: now), sender.writesSendTimes else { return }
         sender.report(report, transmit)
     }
 }

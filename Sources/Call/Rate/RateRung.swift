@@ -12,18 +12,17 @@ public struct RateRung: Hashable, Sendable {
     public let bitRate: Int
     /// The frames of a packet, at the stream's rate.
     public let framesPerPacket: Int
-    /// The bits a second on the link, with the headers of IPv4, UDP and RTP, and with send times if the packets have them.
+    /// The bits a second on the link, with the headers of IPv4, UDP and RTP.
     package let wireBitRate: Double
 
     /// The bytes of headers of a packet: 20 of IPv4, 8 of UDP, 12 of RTP.
     package static let headerByteCount = 40
 
-    init(_ codec: Codec, bitRate: Int, framesPerPacket: Int, packetRate: Double, hasSendTimes: Bool = false) {
+    init(_ codec: Codec, bitRate: Int, framesPerPacket: Int, packetRate: Double) {
         self.codec = codec
         self.bitRate = bitRate
         self.framesPerPacket = framesPerPacket
-        let headerByteCount = Self.headerByteCount + (hasSendTimes ? SendTimeExtension.size : 0)
-        wireBitRate = Double(bitRate) + packetRate * Double(8 * headerByteCount)
+        wireBitRate = Double(bitRate) + packetRate * Double(8 * Self.headerByteCount)
     }
 }
 
@@ -57,13 +56,11 @@ extension CallConfiguration {
     private var negotiatedRung: RateRung {
         let blocksPerSecond = streamRate / Double(max(1, framesPerPacket))
         guard !codec.traits.hasBitRate else {
-            return RateRung(
-                codec, bitRate: bitRate, framesPerPacket: framesPerPacket, packetRate: blocksPerSecond,
-                hasSendTimes: sendTimeID != nil)
+            return RateRung(codec, bitRate: bitRate, framesPerPacket: framesPerPacket, packetRate: blocksPerSecond)
         }
         let packetsPerBlock = PCMPayload.split(frameCount: framesPerPacket, channelCount: channelCount).count
         return RateRung(
             codec, bitRate: Int(16 * streamRate) * channelCount, framesPerPacket: framesPerPacket,
-            packetRate: blocksPerSecond * Double(packetsPerBlock), hasSendTimes: sendTimeID != nil)
+            packetRate: blocksPerSecond * Double(packetsPerBlock))
     }
 }
