@@ -19,9 +19,9 @@ struct ClockMeter {
     /// The evaluated reports a second, twice as many as a peer sends, and as many at once as a stall of the network delays.
     private static let (reportRate, burst) = (20.0, 20.0)
 
-    /// Notes the state of the link. Send times wait until a much too slow link would show a queue, and until there is none: they would
-    /// delay the request for a lower rate. After a reduced rate they wait longer, yet begin while a finding still counts as a
-    /// failed step up: a link that carries the sound and not the send times is tried ever later.
+    /// Notes the state of the link. Send times wait until a much too slow link shows a queue, and then as long again for the finding,
+    /// since they would delay the request for a lower rate. After a reduced rate they wait longer, yet begin while a finding still
+    /// counts as a failed step up: a link that carries the sound and not the send times is tried ever later.
     /// - Parameters:
     ///   - isSlow: true if the rate is reduced for a slow link.
     ///   - isQueueing: true if received packets wait before the link.
@@ -30,7 +30,8 @@ struct ClockMeter {
         if isSettled { return }
         let start = fullRateStart ?? time
         fullRateStart = start
-        isSettled = !isQueueing && time.seconds(since: start) >= settlingTime
+        let elapsed = time.seconds(since: start)
+        isSettled = elapsed >= (isQueueing ? settlingTime + RatePolicy.findingTime : settlingTime)
     }
 
     mutating func addPacket(sent: UInt32, arrived: HostTime) { sync.addPacket(sent: sent, arrived: arrived) }
