@@ -48,7 +48,7 @@ import Testing
     /// The errors of both peers of 50 calls.
     @Test(arguments: [
         Limit(network: .lan, milliseconds: 0.06), Limit(network: .wifiGood, milliseconds: 0.6),
-        Limit(network: .wifiCongested, milliseconds: 1.5),
+        Limit(network: .wifiCongested, milliseconds: 1.8),
     ])
     func `a second after joining both peers know each other's clock`(limit: Limit) throws {
         var errors: [Double] = []
@@ -71,7 +71,7 @@ import Testing
             print(" | \(likely) | \(certain) of \(errors.count) |")
         }
         #expect(errors[94] < limit.milliseconds, "\(errors[94]) ms")
-        #expect(likely >= 92)
+        #expect(likely >= 90)
         #expect(certain == 100)
     }
 
