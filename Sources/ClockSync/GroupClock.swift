@@ -32,8 +32,8 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
     /// The times at which the group's time had to jump, because the own group met another one.
     package private(set) var jumpCount = 0
 
-    /// Seconds between two announcements.
-    private static var interval: Double { 1 }
+    /// Seconds between two announcements. Before the next rank leads, two have come, of which one may be lost.
+    private static var interval: Double { 0.25 }
     /// Seconds for which each rank of the order waits for an announcement of those before it.
     private static var waitPerRank: Double { 0.5 }
     /// Seconds in which a small correction is made.
@@ -54,9 +54,8 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
     package var leader: Member? { isVacant ? nil : leadership?.leader }
 
     /// Sets the members of the group, the own one included or not, and the one that succeeds first.
-    package mutating func setMembers(_ members: Set<Member>, host: Member?, at now: HostTime) {
+    package mutating func setMembers(_ members: Set<Member>, host: Member?) {
         let present = members.union([own])
-        if !present.subtracting(succession).isEmpty { nextAnnouncement = now }
         succession = present.sorted { ($0 == host ? 0 : 1, $0) < ($1 == host ? 0 : 1, $1) }
         clocks = clocks.filter { present.contains($0.key) }
     }
