@@ -73,14 +73,10 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
     }
 
     /// Reads a member's announcement. Invalid ones, and those of others, are ignored.
-    package mutating func receive(
-        _ announcement: GroupAnnouncement, from member: Member, at now: HostTime
-    ) {
-        guard announcement.isValid, member != own, succession.contains(member) else { return }
-        guard supersedes(announcement, from: member) else {
-            if leader == own { nextAnnouncement = now }
-            return
-        }
+    package mutating func receive(_ announcement: GroupAnnouncement, from member: Member) {
+        guard announcement.isValid, member != own, succession.contains(member),
+            supersedes(announcement, from: member)
+        else { return }
         let continues = leader == member && leadership?.announcement.term == announcement.term
         let isNew = !continues || leadership?.isNew == true
         leadership = Leadership(leader: member, announcement: announcement, isNew: isNew)

@@ -133,7 +133,7 @@ import Testing
         broken.rate = .nan
         for (from, line) in [(7, line), (1, line), (0, steep), (0, broken)] {
             rig.members[1].group.receive(
-                GroupAnnouncement(term: .max, line: line), from: from, at: rig.local(1))
+                GroupAnnouncement(term: .max, line: line), from: from)
         }
         rig.run(1)
         try expectAgreement(rig, leader: 0)
@@ -152,7 +152,7 @@ import Testing
             let term: UInt32 = random.next() % 64 == 0 ? .max : UInt32(random.next() % 8)
             let announcement = GroupAnnouncement(
                 term: term, line: ClockLine(from: near, to: time, rate: rate))
-            rig.members[2].group.receive(announcement, from: Int(random.next() % 4), at: rig.local(2))
+            rig.members[2].group.receive(announcement, from: Int(random.next() % 4))
         }
         // After the others have left the member has a time of its own.
         for leader in 0..<2 {

@@ -50,7 +50,7 @@ struct GroupRig {
             let reached = members.indices.filter {
                 members[$0].isIn && ($0 == index || reaches(index, $0))
             }
-            members[index].group.setMembers(Set(reached), host: 0, at: local(index))
+            members[index].group.setMembers(Set(reached), host: 0)
         }
     }
 
@@ -81,8 +81,7 @@ struct GroupRig {
             let arrived = flying.filter { $0.at <= now }
             flying.removeAll { $0.at <= now }
             for flight in arrived where members[flight.to].isIn {
-                members[flight.to].group.receive(
-                    flight.announcement, from: flight.from, at: local(flight.to))
+                members[flight.to].group.receive(flight.announcement, from: flight.from)
             }
             for index in present where (now / 10_000_000 + Int64(3 * index)) % 10 == 0 { tick(index) }
             for index in present { observe(index) }
