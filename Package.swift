@@ -92,8 +92,8 @@ let allLayers = [
     Layer(
         name: "Call",
         uses: [
-            "AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "VoiceProcessing", "Playout", "MediaTransport",
-            "CRealtime",
+            "AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "VoiceProcessing", "Playout", "ClockSync",
+            "MediaTransport", "CRealtime",
         ],
         testUses: ["Simulation", "Diagnostics", "AudioFiles", "AudioEngine", "EngineMeasures"]),
     Layer(

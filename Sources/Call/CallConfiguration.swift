@@ -22,6 +22,8 @@ public struct CallConfiguration: Hashable, Sendable {
     package var payloadType: UInt8
     /// The negotiated repair of lost packets, both ways.
     package var repair = RTPRepair()
+    /// The negotiated identifier of the packets' send times, both ways; nil for none.
+    package var sendTimeID: UInt8?
     /// The maximum seconds of sound in a packet that the remote peer accepts, at most 0.12.
     package var longestPacket = 0.120
     /// The maximum bits a second of Opus that the remote peer accepts; `Int.max` for no limit.

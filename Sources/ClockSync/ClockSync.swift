@@ -25,9 +25,6 @@ package struct ClockSync: Sendable {
     /// Creates an estimator that knows nothing.
     package init() {}
 
-    /// The time at which ``takeReport(at:)`` has a report; nil if no packet waits for one.
-    package var nextReport: HostTime? { window.end }
-
     /// Adds a packet from the peer.
     /// - Parameters:
     ///   - sent: its send time (``EarshotAudioBase/HostTime/wireMicroseconds`` of the peer).
@@ -38,7 +35,7 @@ package struct ClockSync: Sendable {
                 sent: timeline.unwrap(sent, arrived: arrived), arrived: arrived.nanoseconds))
     }
 
-    /// Returns the report for the peer about its packets of the last window; nil before ``nextReport``.
+    /// Returns the report for the peer about its packets of the last window; nil before that is complete. Call it after each packet.
     package mutating func takeReport(at now: HostTime) -> ClockReport? {
         guard let end = window.end, end <= now, let (fastest, prompt) = window.close() else { return nil }
         add(

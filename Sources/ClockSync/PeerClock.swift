@@ -31,18 +31,13 @@ package struct PeerClock: Hashable, Sendable, BitwiseCopyable {
     }
 
     /// Returns the peer's time at a time on our clock.
-    package func peerTime(at local: HostTime) -> HostTime {
-        let elapsed = local.nanoseconds &- localReference.nanoseconds
-        return HostTime(nanoseconds: peerReference.nanoseconds &+ elapsed)
-            .advanced(bySeconds: Double(elapsed) * 1e-9 * rate)
-    }
+    package func peerTime(at local: HostTime) -> HostTime { line.time(at: local) }
 
     /// Returns our time at a time on the peer's clock.
-    package func localTime(at peer: HostTime) -> HostTime {
-        let elapsed = peer.nanoseconds &- peerReference.nanoseconds
-        return HostTime(nanoseconds: localReference.nanoseconds &+ elapsed)
-            .advanced(bySeconds: -Double(elapsed) * 1e-9 * rate / (1 + rate))
-    }
+    package func localTime(at peer: HostTime) -> HostTime { line.inverse(at: peer) }
+
+    /// From our clock to the peer's.
+    private var line: ClockLine { ClockLine(from: localReference, to: peerReference, rate: rate) }
 
     /// Returns the seconds within which the error lies in 95 % of cases, if the least delays of both directions are alike.
     ///

@@ -27,6 +27,9 @@ extension CallSimulation {
             package var blockFrameCount = 128
             /// The deviation of the card's true rate from the nominal rate in parts per million; −10,000 to 10,000.
             package var driftPPM = 0.0
+            /// The host clock, to which the card's and the media's times belong. The report compares times of different peers,
+            /// so its delays are those of peers with equal clocks only.
+            package var hostClock = PeerHostClock()
             /// The card's events, including steps of its drift.
             package var cardEvents: [SimulatedCard.Event] = []
             /// The microphone's sound; nil for different speech-like noise for each peer.

@@ -47,7 +47,7 @@ extension CallSimulation {
         return SimulationReport.Stream(
             from: from + 1, to: to.id.rawValue + 1, codec: "\(agreement.codec)", rate: agreement.streamRate,
             packetFrames: agreement.framesPerPacket, kilobitsPerSecond: rate(counts.bytes),
-            payloadKilobitsPerSecond: rate(counts.mediaBytes - counts.media * headerBytes),
+            payloadKilobitsPerSecond: rate(counts.mediaBytes - counts.sendTimeBytes - counts.media * headerBytes),
             stepsDown: rateState?.stepsDown ?? 0, stepsUp: rateState?.stepsUp ?? 0,
             isLinkTooSlow: rateState?.isTooSlow ?? false,
             mouthToEarMs: meter.mouthToEar.spread, networkMs: networkDelays[from][to.id.rawValue].spread,

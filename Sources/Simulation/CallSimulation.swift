@@ -143,6 +143,7 @@ package struct CallSimulation {
     private mutating func sendUnfiltered(_ datagram: UnsafeRawBufferPointer, from: Int, to: Int, at now: HostTime) {
         var datagram = datagram
         let isMedia = datagram.count > 1 && !(192...223).contains(datagram[1])
+        if isMedia, datagram[0] & 0x10 != 0 { links[from][to].counts.sendTimeBytes += SendTimeExtension.size }
         if !protection.isEmpty {
             guard let protected = buffer.protect(datagram, by: protection[from][to]) else { return }
             datagram = protected

@@ -13,6 +13,8 @@ package struct SimulatedLink {
         package var duplicatedMedia = 0
         /// The bytes of the datagrams of sound, and of all datagrams, without the headers of UDP and IP.
         package var mediaBytes = 0
+        /// The part of `mediaBytes` that send times take.
+        package var sendTimeBytes = 0
         package var bytes = 0
         /// The bytes of the largest datagram.
         package var largestDatagram = 0
@@ -33,7 +35,7 @@ package struct SimulatedLink {
             }
         }
     }
-    package private(set) var counts = Counts()
+    package internal(set) var counts = Counts()
 
     private var quantiles: DelayQuantiles
     private var queue: LinkQueue
@@ -149,6 +151,7 @@ extension SimulatedLink.Counts {
         difference.overflowedMedia -= b.overflowedMedia
         difference.duplicatedMedia -= b.duplicatedMedia
         difference.mediaBytes -= b.mediaBytes
+        difference.sendTimeBytes -= b.sendTimeBytes
         difference.bytes -= b.bytes
         return difference
     }
@@ -160,6 +163,7 @@ extension SimulatedLink.Counts {
         sum.overflowedMedia += b.overflowedMedia
         sum.duplicatedMedia += b.duplicatedMedia
         sum.mediaBytes += b.mediaBytes
+        sum.sendTimeBytes += b.sendTimeBytes
         sum.bytes += b.bytes
         sum.largestDatagram = max(a.largestDatagram, b.largestDatagram)
         return sum

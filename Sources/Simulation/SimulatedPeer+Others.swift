@@ -74,14 +74,14 @@ extension SimulatedPeer {
 
     /// Sends a goodbye to another peer and removes it.
     func remove(_ peer: PeerID, at now: HostTime, transmit: MediaCore.Transmit) {
-        core.remove(peer, at: now, transmit: transmit)
+        core.remove(peer, at: hostClock.hostTime(at: now), transmit: transmit)
         if let heard = agreements.removeValue(forKey: peer)?.heard { processor.mixer.remove(heard.place) }
     }
 
     /// Sends a goodbye to everybody without leaving.
     func sayGoodbye(at now: HostTime, transmit: MediaCore.Transmit) {
         for peer in agreements.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
-            core.leave(peer, at: now, transmit: transmit)
+            core.leave(peer, at: hostClock.hostTime(at: now), transmit: transmit)
         }
     }
 }

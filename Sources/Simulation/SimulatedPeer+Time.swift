@@ -11,13 +11,15 @@ extension SimulatedPeer {
         held = card.renderer.nextCallTime.advanced(bySeconds: seconds)
     }
 
-    /// The time of the card's next cycle.
-    var nextCallTime: HostTime { max(callTime, held) }
-    /// The time of the peer's next work.
-    var nextTime: HostTime { min(nextCallTime, mediaTime) }
+    /// The virtual time of the card's next cycle.
+    var nextCallTime: HostTime { hostClock.virtualTime(of: max(callTime, held)) }
+    /// The virtual time of the peer's next work.
+    var nextTime: HostTime { min(nextCallTime, hostClock.virtualTime(of: mediaTime)) }
 
     /// Runs the card's next cycle: microphone, callback, loudspeaker. The media thread is due at once afterwards.
-    func runCycle(at now: HostTime, elapsed: Double) throws {
+    /// - Parameter virtual: the virtual time.
+    func runCycle(at virtual: HostTime, elapsed: Double) throws {
+        let now = max(hostClock.hostTime(at: virtual), max(callTime, held))  // conversion rounds
         let frames = preferences.deviceBlock
         // The microphone's sound continues while the card skips cycles.
         repeat {
@@ -67,7 +69,8 @@ extension SimulatedPeer {
     }
 
     /// Receives a datagram from another peer. The datagram waits while the media thread does not run.
-    func receive(_ datagram: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime, elapsed: Double) {
+    func receive(_ datagram: UnsafeRawBufferPointer, from peer: PeerID, at virtual: HostTime, elapsed: Double) {
+        let now = hostClock.hostTime(at: virtual)
         if !stalls.isEmpty, stall(at: elapsed) != nil {
             inbox.append((Array(datagram), peer))
         } else {
@@ -83,10 +86,11 @@ extension SimulatedPeer {
     }
 
     /// Returns true if the media thread has work.
-    func hasMedia(at now: HostTime) -> Bool { mediaTime <= now }
+    func hasMedia(at virtual: HostTime) -> Bool { hostClock.virtualTime(of: mediaTime) <= virtual }
 
     /// Runs one turn of the media thread.
-    func runMedia(at now: HostTime, elapsed: Double, transmit: MediaCore.Transmit) throws {
+    func runMedia(at virtual: HostTime, elapsed: Double, transmit: MediaCore.Transmit) throws {
+        let now = max(hostClock.hostTime(at: virtual), mediaTime)  // conversion rounds
         if let stall = stall(at: elapsed) {
             mediaTime = now.advanced(bySeconds: max(1e-9, stall.upperBound - elapsed))
             return

@@ -17,6 +17,8 @@ package final class SimulatedPeer {
     package let card: SimulatedCard
     package let processor: CallProcessor
     package var core: MediaCore
+    /// The peer's host clock. All times inside the peer are of this clock; ``CallSimulation`` has virtual time.
+    package let hostClock: PeerHostClock
     /// The kept samples of the loudspeaker's sound by channel. The first sample is frame ``heardFrom`` of the card.
     package internal(set) var heard: [[Float]]
     /// The number of the loudspeaker's frames before the kept ones.
@@ -86,6 +88,7 @@ package final class SimulatedPeer {
     ) throws {
         self.id = id
         self.tape = tape
+        hostClock = peer.hostClock
         preferences = configuration.preferences(peer)
         self.configuration = agreed
         sound = peer.sound ?? .speechLikeNoise(voice: UInt64(id.rawValue))
@@ -112,7 +115,7 @@ package final class SimulatedPeer {
 
     /// Starts the card.
     func start(at time: HostTime) {
-        card.renderer.start(at: time)
+        card.renderer.start(at: hostClock.hostTime(at: time))
         callTime = card.renderer.nextCallTime
     }
 }

@@ -36,9 +36,11 @@ struct WirePacket {
         set { put(newValue, 8..<12) }
     }
     var payload: [UInt8] {
-        get { Array(bytes[12...]) }
-        set { bytes.replaceSubrange(12..., with: newValue) }
+        get { Array(bytes[headerSize...]) }
+        set { bytes.replaceSubrange(headerSize..., with: newValue) }
     }
+    /// The bytes before the payload, with the header extension.
+    private var headerSize: Int { bytes[0] & 0x10 == 0 ? 12 : 16 + 4 * Int(number(14..<16)) }
 
     private func number(_ range: Range<Int>) -> UInt32 { bytes[range].reduce(0) { $0 << 8 | UInt32($1) } }
     private mutating func put(_ value: UInt32, _ range: Range<Int>) {

@@ -17,7 +17,7 @@ import Testing
         setup.says = { frame, _ in sine(frame, frequency: 440, rate: 48_000) }
         var rig = try CallSimulation(setup)
         try rig.run(until: 3)
-        #expect(rig.traffic.largestDatagram == 12 + 588 * 2)
+        #expect(rig.traffic.largestDatagram == 24 + 588 * 2)
         for end in rig.peers {
             #expect(sineDefect(Array(end.heard[0].suffix(48_000)), frequency: 440, rate: 48_000) < -60)
             #expect(end.statistics.corruptPackets == 0)
@@ -30,7 +30,7 @@ import Testing
         var rig = try CallSimulation(setup)
         try rig.run(until: 3)
         let blocks = rig.peers[0].history.count
-        #expect(rig.traffic.largestDatagram == 12 + 256 * 4)
+        #expect(rig.traffic.largestDatagram == 24 + 256 * 4)
         #expect(abs(rig.peers[0].statistics.rtp.packetsSent - 4 * blocks) <= 4)
         #expect(sineDefect(Array(rig.peers[1].heard[1].suffix(48_000)), frequency: 440, rate: 48_000) < -60)
     }

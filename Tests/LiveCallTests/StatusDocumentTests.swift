@@ -27,7 +27,7 @@ import Testing
         StatusDocument(snapshot, levels, lastEvent: 9, program: "0.1.0", pid: 4_711, now: now)
     }
 
-    private static var statistics: CallStatistics {
+    static var statistics: CallStatistics {
         CallStatistics(
             configuration: DocumentExamples.format, direction: .sendReceive,
             media: MediaStatistics(rtp: RTPStatistics()))
@@ -135,6 +135,7 @@ import Testing
         #expect(hello == CallSocketHello(earshot: "0.1.0", pid: 4_711, room: "Blue Room"))
         let status = try #require(blocks.compactMap { CallJSON.decoded(StatusDocument.self, from: $0) }.first)
         #expect(status.participants.first?.statistics?.delayMs == 33.1 && status.device?.input?.form == "headset")
+        #expect(status.participants.first?.statistics?.clock?.offsetMs == -86_400_123.456)
         #expect(status.recording?.seconds == 12.5 && status.voiceProcessing?.state == "off")
         #expect(status.monitor?.state == "on" && status.isPushToTalk == false)
         let event = try #require(blocks.compactMap { CallJSON.decoded(EventDocument.self, from: $0) }.first)

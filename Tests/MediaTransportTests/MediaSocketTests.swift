@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EarshotMediaTransport
+import EarshotAudioBase
 import Glibc
 import Testing
+
+@testable import EarshotMediaTransport
 
 @Suite struct MediaSocketTests {
     @Test func `one socket exchanges datagrams with IPv4 and IPv6 peers and tells them apart`() throws {
@@ -115,6 +117,33 @@ import Testing
         let socket = try MediaSocket(port: 0)
         let bytes = [UInt8](repeating: 0, count: 70_000)
         #expect(throws: UDPSocketError.tooLarge) { try socket.send(bytes, to: SocketAddress(.loopback, port: 9)) }
+    }
+
+    @Test(arguments: [nil, IPAddress.loopback])
+    func `the kernel reports the arrival of a datagram together with its addresses`(bound: IPAddress?) throws {
+        let socket = try MediaSocket(address: bound, port: 0)
+        let peer = try MediaSocket(address: .loopback, port: 0)
+        let before = WallTime.now()
+        try peer.send([1], to: SocketAddress(.loopback, port: socket.localAddress.port))
+        let datagram = try #require(try socket.take()).0
+        let stamp = try #require(datagram.stamp)
+        #expect((before.sinceEpoch...WallTime.now().sinceEpoch).contains(stamp.sinceEpoch))
+        #expect(datagram.local == .loopback && datagram.interface == if_nametoindex("lo"))
+    }
+
+    @Test func `a wall time becomes a host time by its age, which is clamped`() {
+        let wall = WallTime(seconds: 1_800_000_000, nanoseconds: 500_000_000)
+        let now = HostTime(nanoseconds: 5_000_000_000)
+        for (stamp, expected) in [
+            (WallTime(seconds: 1_800_000_000, nanoseconds: 499_000_000), 4_999_000_000),
+            (WallTime(seconds: 1_800_000_000, nanoseconds: 500_000_001), 5_000_000_000),
+            (WallTime(seconds: 1_799_999_000, nanoseconds: 0), 4_000_000_000),
+            (WallTime(seconds: .max, nanoseconds: .max), nil),
+        ] as [(WallTime, Int64?)] {
+            let time = stamp.hostTime(wall: wall, now: now)
+            #expect((4_000_000_000...5_000_000_000).contains(time.nanoseconds))
+            if let expected { #expect(time.nanoseconds == expected) }
+        }
     }
 
     @Test func `packets of both address families request expedited forwarding`() throws {

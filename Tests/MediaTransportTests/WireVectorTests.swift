@@ -117,6 +117,21 @@ import Testing
         #expect(try bytes == wireVector("tmmbr"))
     }
 
+    @Test func `a packet with its send time and a report on times match the documented bytes`() throws {
+        var a = session(ssrc: 0x1234_5678, payloadType: 97, sequence: 3, timestamp: 1_440)
+        a.sendTimeID = 1
+        #expect(try a.timed(Array("Ear".utf8), sendTime: 0x0102_0304) == wireVector("timed"))
+        var b = RTPSession(
+            ssrc: 0x8765_4321, cname: "ear", payloadType: 97, clockRate: 48_000, firstSequenceNumber: 1,
+            firstTimestamp: 0)
+        b.sendTimeID = 1
+        let report = TimeReport(
+            fastest: .init(sent: 0x0102_0304, arrived: 1_000_000_000_000),
+            prompt: .init(sent: 0x0102_0400, arrived: 1_000_000_300_000))
+        #expect(try b.times(report) == wireVector("clock"))
+        #expect(try a.take(wireVector("clock")) == .report && a.takeTimeReport() == report)
+    }
+
     @Test func `the documented descriptions are a valid offer and answer`() throws {
         let offer = try SessionDescription(parsing: description(0))
         let answer = try SessionDescription(parsing: description(1))

@@ -25,6 +25,7 @@ func fuzzSession(_ input: UnsafeRawBufferPointer) -> CInt {
     session.repair.takesReports = true
     session.repair.takesRateRequests = true
     session.repair.reserve = 103
+    session.sendTimeID = 1
     session.hold = PlayoutHold(seconds: 0.02, limit: 0.08)
     var time = HostTime(nanoseconds: 1_000_000_000)
     var rest = input[...]
@@ -45,6 +46,7 @@ func fuzzSession(_ input: UnsafeRawBufferPointer) -> CInt {
                 precondition(pattern.bursts <= pattern.lost && pattern.lost <= pattern.expected)
             }
             precondition(session.takeRequestedNumbers().reduce(0) { count, _ in count + 1 } <= 64)
+            _ = session.takeTimeReport()
             if let request = session.takeRateRequest() {
                 precondition(request.bitRate >= 0 && request.bitRate.isFinite && (0...511).contains(request.overhead))
             }

@@ -83,7 +83,8 @@ package struct MediaCore: ~Copyable {
         guard let index = index(of: id), members[index].isOpen != isOpen else { return }
         members[index].isOpen = isOpen
         members[index].isFresh = isOpen
-        if !isOpen { members[index].media.interrupt() }
+        // While the transport was closed the remote peer may have slept, which stops its clock.
+        if isOpen { media(of: id)?.clock?.restart(keepingOffset: false) } else { members[index].media.interrupt() }
     }
 
     /// Sends a goodbye to a remote peer, if its transport is open, and removes the peer.
@@ -176,13 +177,16 @@ package struct MediaCore: ~Copyable {
     }
 
     /// Receives a remote peer's datagram. Ignores unknown peers.
-    package mutating func receive(_ datagram: UnsafeRawBufferPointer, from id: PeerID, at now: HostTime) {
+    /// - Parameter arrived: the time at which the datagram reached this machine; nil for `now`.
+    package mutating func receive(
+        _ datagram: UnsafeRawBufferPointer, from id: PeerID, at now: HostTime, arrived: HostTime? = nil
+    ) {
         guard let index = index(of: id) else { return }
         if !successors.isEmpty, let next = successor(of: id), next.begins(with: datagram, after: members[index].media) {
             activateSuccessor(of: id)
-            return receive(datagram, from: id, at: now)
+            return receive(datagram, from: id, at: now, arrived: arrived)
         }
-        members[index].media.receive(datagram, at: now)
+        members[index].media.receive(datagram, at: now, arrived: arrived ?? now)
     }
 
     /// Prepares media in another format that replace a member's media when the first packet of that format arrives, at the
@@ -262,6 +266,27 @@ package struct MediaCore: ~Copyable {
     /// Sets a second playout that gets this remote peer's packets; nil for none.
     package mutating func listen(_ listener: RecordingPlayout?, to id: PeerID) {
         if let index = index(of: id) { (successor(of: id) ?? members[index].media).listen(listener) }
+    }
+
+    /// Notes that media with a remote peer takes another path: the estimate of its clock ages until there is a new one.
+    package mutating func pathChanged(to id: PeerID) {
+        media(of: id)?.clock?.restart(keepingOffset: true)
+    }
+
+    /// Notes the seconds of a round trip to a remote peer, measured without its clock.
+    package mutating func measured(roundTrip: Double, to id: PeerID) {
+        media(of: id)?.clock?.addRoundTrip(roundTrip)
+    }
+
+    /// Notes that the machine slept: no remote peer's clock is known until it was estimated again.
+    package mutating func slept() {
+        for member in members { member.media.clock?.restart(keepingOffset: false) }
+        for peer in suspended.values { peer.past.media.clock?.restart(keepingOffset: false) }
+    }
+
+    /// Returns the media of a member or of a suspended peer.
+    private func media(of id: PeerID) -> MediaPeer? {
+        index(of: id).map { members[$0].media } ?? suspended[id]?.past.media
     }
 
     /// The device's frames that were read or lost before the next frame to encode.

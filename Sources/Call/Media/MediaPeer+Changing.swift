@@ -20,7 +20,9 @@ extension MediaPeer {
             shift: before.configuration.codecShift - configuration.codecShift)
         session.otherTypes.redundant = before.configuration.repair.redundant ?? session.otherTypes.redundant
         if session.otherTypes.redundant == configuration.repair.reserve { session.otherTypes.redundant = nil }
+        session.sendTimeID = configuration.sendTimeID
         sender.session = session
+        followClock(of: before)
         counts = past.counts
         counts.peerLeft = false
         (repeatedBefore, answeredBefore) = (counts.repeatedPackets, counts.retransmittedPackets)

@@ -5,13 +5,14 @@ import EarshotMediaTransport
 import EarshotPlayout
 
 extension MediaPeer {
-    func receive(_ datagram: UnsafeRawBufferPointer, at now: HostTime) {
+    func receive(_ datagram: UnsafeRawBufferPointer, at now: HostTime, arrived: HostTime) {
         let received = sender.session.receive(datagram.bytes, at: now)
         if case .ignored = received {} else { counts.lastHeard = now }
         rate.arrivingBytes = datagram.count + RateControl.datagramHeaders
         switch received {
         case .media(let media):
             counts.lastMedia = now
+            if let sent = media.sendTime { clock?.addPacket(sent: sent, arrived: arrived) }
             if media.startsSource {
                 counts.peerLeft = false
                 aac?.restart()
@@ -30,7 +31,9 @@ extension MediaPeer {
             rate.meter.count(byteCount: rate.arrivingBytes)
             deliverAgain(media, UnsafeRawBufferPointer(rebasing: datagram[media.payload]), at: now)
         case .goodbye: counts.peerLeft = true
-        case .report: learn(at: now)
+        case .report:
+            learn(at: now)
+            learnClock(at: now)
         case .ignored: break
         }
     }

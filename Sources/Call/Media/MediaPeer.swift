@@ -29,6 +29,8 @@ package final class MediaPeer {
     var policy = RedundancyPolicy()
     var log: ReceiveHistory
     var rate: RateControl
+    /// The estimate of the remote peer's clock; nil without negotiated send times.
+    var clock: ClockMeter?
     private var requested: [Int] = []  // sequence numbers to request; a property to reuse its memory
 
     /// - Parameters:
@@ -53,6 +55,8 @@ package final class MediaPeer {
             : nil
         var session = session
         session.repair = configuration.repair
+        session.sendTimeID = configuration.sendTimeID
+        clock = configuration.sendTimeID == nil ? nil : ClockMeter()
         sender = PacketSender(session: session, isAAC: configuration.codec.traits.isDecodedAhead)
         counts = MediaStatistics(rtp: session.statistics)
         rate = try RateControl(configuration, sends: stream != nil)
@@ -73,7 +77,9 @@ package final class MediaPeer {
             payloadType: configuration.payloadType, clockRate: configuration.rtpClockRate)
         session.repair = configuration.repair
         session.otherTypes.plain = otherFormats.map(\.payloadType)
+        session.sendTimeID = configuration.sendTimeID
         sender.session = session
+        followClock(of: past.media)
         counts = past.counts
         counts.peerLeft = false
         rate.policy.follow(past.rate)
@@ -111,6 +117,7 @@ package final class MediaPeer {
         if let packets { aac?.tick(at: now, into: packets) }
         second?.tick(at: now)
         tickRate(at: now, isOpen: isOpen, transmit: transmit)
+        tickClock(at: now, isOpen: isOpen, transmit)
         if isOpen {
             ask(at: now, transmit)
             sender.answer(at: now, transmit)
@@ -150,6 +157,7 @@ package final class MediaPeer {
         s.retransmittedPackets = answeredBefore + sender.answeredPackets
         s.redundancy = sender.plan
         s.rate = stream == nil ? nil : rate.state
+        s.clock = clock?.reading
         return s
     }
 

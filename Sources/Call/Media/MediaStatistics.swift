@@ -38,6 +38,9 @@ public struct MediaStatistics: Sendable {
     /// The form of the sent sound and the link's rate; nil if nothing is sent.
     public var rate: RateState?
 
+    /// The estimate of the remote peer's clock; nil if there is none, as with a peer that has no send times.
+    package var clock: PeerClockReading?
+
     /// Creates counts of zero, with `rtp`.
     package init(rtp: RTPStatistics) { self.rtp = rtp }
 }

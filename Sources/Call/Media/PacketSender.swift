@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotClockSync
 import EarshotMediaTransport
 
 /// Builds RTP packets in one buffer and passes them to the transport. If negotiated, the sender repeats payloads: in later
@@ -13,6 +14,8 @@ struct PacketSender: ~Copyable {
     private(set) var repeatedPayloads = 0
     /// The payloads that were repeated because the remote peer requested them.
     private(set) var answeredPackets = 0
+    /// True to write send times, if they were negotiated.
+    var writesSendTimes = false
     private var hasSentSinceGap = false
     private let isAAC: Bool
     private var history: PayloadHistory?
@@ -72,11 +75,11 @@ struct PacketSender: ~Copyable {
         // In AAC the marker means that an access unit ends in the packet (RFC 3640 §3.1), as one always does; GStreamer
         // requires it.
         let marker = isAAC || afterGap || !hasSentSinceGap
+        let sendTime = writesSendTimes ? now.wireMicroseconds : nil
         write(transmit) { session, datagram in
             session.packetize(
                 content.bytes, position: position, marker: marker, isRedundant: isRedundant,
-                isFallbackCodec: isFallbackCodec,
-                at: now, into: &datagram)
+                isFallbackCodec: isFallbackCodec, sendTime: sendTime, at: now, into: &datagram)
         }
         hasSentSinceGap = true
         if let near { sendAgain(near, transmit) }
@@ -143,6 +146,11 @@ struct PacketSender: ~Copyable {
     /// - Returns: true if the remote peer supports that.
     mutating func ask(for request: RateRequest, _ transmit: (UnsafeRawBufferPointer) -> Void) -> Bool {
         write(transmit) { $0.writeRateRequest(request, into: &$1) }
+    }
+
+    /// Reports the remote peer's send times with their arrival times.
+    mutating func report(_ times: TimeReport, _ transmit: (UnsafeRawBufferPointer) -> Void) {
+        write(transmit) { $0.writeTimeReport(times, into: &$1) }
     }
 
     mutating func bye(at now: HostTime, _ transmit: (UnsafeRawBufferPointer) -> Void) {

@@ -11,7 +11,7 @@ import Synchronization
 /// Orders are executed in sequence, at the thread's next turn. A remote peer that the port removes gets a goodbye and nothing
 /// more; ``end(_:)`` forgets the peer. `core`, `peers`, `open` and `error` belong to the thread; the rest is constant, atomic
 /// or locked.
-final class CallMedia: MediaClient, @unchecked Sendable {
+final class CallMedia: ClockedMediaClient, @unchecked Sendable {
     private var core: MediaCore
     let wakeup: Wakeup
     private let deviceBlock: Atomic<Int>
@@ -97,6 +97,16 @@ final class CallMedia: MediaClient, @unchecked Sendable {
     func receive(_ packet: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime) {
         core.receive(packet, from: peer, at: now)
     }
+
+    func receive(_ packet: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime, arrived: HostTime) {
+        core.receive(packet, from: peer, at: now, arrived: arrived)
+    }
+
+    func pathChanged(to peer: PeerID) { core.pathChanged(to: peer) }
+
+    func measured(roundTrip: Double, to peer: PeerID) { core.measured(roundTrip: roundTrip, to: peer) }
+
+    func slept() { core.slept() }
 
     func setOpen(_ isOpen: Bool, to peer: PeerID) {
         if isOpen { open.insert(peer) } else { open.remove(peer) }

@@ -68,7 +68,8 @@ public struct CallPreferences: Sendable {
         return offer
     }
 
-    /// Returns an offer for the transport between peers, with repair of losses and requests for a lower bit rate if allowed.
+    /// Returns an offer for the transport between peers, with send times, and repair of losses and requests for a lower bit
+    /// rate if allowed.
     package func peerOffer(
         address: IPAddress, port: UInt16, sessionID: UInt64
     ) throws(CodecError) -> SessionDescription {
@@ -76,6 +77,7 @@ public struct CallPreferences: Sendable {
         offer.profile = .dtlsSAVPF
         if allowsRepair, offer.direction != .inactive { offer.offerRepair() }
         if changesRate, offer.direction != .inactive { offer.offerRateRequests() }
+        if offer.direction != .inactive { offer.offerSendTime() }
         return offer
     }
 
@@ -145,6 +147,7 @@ public struct CallPreferences: Sendable {
         answer.direction = direction
         if allowsRepair { answer.answerRepair(to: offer) }
         if changesRate { answer.answerRateRequests(to: offer) }
+        answer.answerSendTime(to: offer)
         return answer
     }
 
@@ -169,6 +172,7 @@ public struct CallPreferences: Sendable {
         var configuration = try configuration(mine: mine, remote: answer, format: chosen)
         configuration.repair = SessionDescription.repair(
             of: mine.payloadType, mine: offer, theirs: answer)
+        configuration.sendTimeID = SessionDescription.sendTimeID(mine: offer, theirs: answer)
         return NegotiatedMedia(configuration: configuration, direction: direction)
     }
 
@@ -183,6 +187,7 @@ public struct CallPreferences: Sendable {
         var configuration = try configuration(mine: mine, remote: offer, format: theirs)
         configuration.repair = SessionDescription.repair(
             of: mine.payloadType, mine: answer, theirs: offer)
+        configuration.sendTimeID = SessionDescription.sendTimeID(mine: answer, theirs: offer)
         return NegotiatedMedia(configuration: configuration, direction: answer.direction)
     }
 

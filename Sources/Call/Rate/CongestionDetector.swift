@@ -115,6 +115,9 @@ struct CongestionDetector {
         return judge(at: now)
     }
 
+    /// True if the packets of the last slot waited, for half as long as is certainly more than jitter.
+    var isQueueing: Bool { closed > 0 && slot(0).least - base > Self.standing / 2 }
+
     /// Returns ``hasCleared`` and sets it to false.
     mutating func takeCleared() -> Bool {
         defer { hasCleared = false }
@@ -143,6 +146,13 @@ struct CongestionDetector {
         bases[baseIndex] = min(bases[baseIndex], offset)
     }
 
+    /// The least offset of the last half minute.
+    private var base: Double {
+        var least = Double.infinity
+        for i in 0..<6 { least = min(least, bases[i]) }
+        return least
+    }
+
     private mutating func close() {
         slots[closed % 32] = open
         closed += 1
@@ -154,8 +164,7 @@ struct CongestionDetector {
 
     private mutating func judge(at now: Double) -> Finding? {
         guard closed >= 2 else { return nil }
-        var base = Double.infinity
-        for i in 0..<6 { base = min(base, bases[i]) }
+        let base = base
         let wait = slot(0).least - base
         if awaitsClearing, wait < 0.030, wait > slot(1).least - base - 0.003 {
             awaitsClearing = false

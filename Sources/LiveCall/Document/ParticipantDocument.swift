@@ -113,6 +113,8 @@ package struct StatisticsDocument: Codable, Equatable, Sendable {
     package var targetDepthMs: Double?
     package var roundTripMs: Double?
     package var jitterMs: Double?
+    /// The estimate of the participant's clock; nil if there is none.
+    package var clock: ClockDocument?
     /// The packets that did not arrive, and those that arrived too late.
     package var lost: Int
     package var late: Int
@@ -128,6 +130,7 @@ package struct StatisticsDocument: Codable, Equatable, Sendable {
         targetDepthMs = playout.isStarted ? CallJSON.milliseconds(playout.targetDepth) : nil
         roundTripMs = CallJSON.milliseconds(statistics.media.rtp.roundTrip)
         jitterMs = CallJSON.milliseconds(statistics.media.rtp.jitter)
+        clock = statistics.media.clock.flatMap { ClockDocument($0) }
         lost = max(0, statistics.media.rtp.packetsMissing)
         late = playout.latePackets + statistics.media.lateUnits
         glitches = playout.glitches

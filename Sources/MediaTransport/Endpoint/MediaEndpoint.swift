@@ -28,6 +28,8 @@ import EarshotAudioBase
     private var routes: [Route] = []
     private var locals: [IPAddress] = []
     private let scratch: UnsafeMutableRawBufferPointer
+    /// The remote peers whose path has changed since the last ``takeMovedPeers()``.
+    package private(set) var movedPeers: [PeerID] = []
 
     /// An address that a remote peer has proven by a check, with that peer. The latest proven address comes first in the list.
     private struct Route {
@@ -116,12 +118,26 @@ import EarshotAudioBase
     ///   consent, or the packet is too large. ``TransportStatistics/unsent`` counts the dropped packets of known peers.
     @discardableResult
     public mutating func send(_ packet: UnsafeRawBufferPointer, to id: PeerID, transmit: Transmit) -> Bool {
+        unsafe send(packet, to: id, later: 0, transmit: transmit)
+    }
+
+    /// Protects and sends a packet.
+    /// - Parameter later: the microseconds since the packet's send time was written, which are added to it.
+    @discardableResult
+    package mutating func send(
+        _ packet: UnsafeRawBufferPointer, to id: PeerID, later: UInt32, transmit: Transmit
+    ) -> Bool {
         guard let peer = peer(id) else { return false }
         guard packet.count <= Self.maximumPacketSize else {
             peer.countUnsent()
             return false
         }
         unsafe scratch.copyMemory(from: packet)
+        if later > 0 {
+            let copy = unsafe UnsafeMutableRawBufferPointer(rebasing: scratch[..<packet.count])
+            var bytes = unsafe copy.mutableBytes
+            SendTimeExtension.advance(&bytes, by: later)
+        }
         return unsafe peer.send(scratch, count: packet.count, transmit)
     }
 
@@ -163,6 +179,12 @@ import EarshotAudioBase
     /// Returns the local and remote address between which a remote peer's media flows; nil without a path.
     public func pair(of id: PeerID) -> ICEPair? { peer(id)?.agent.mediaPair }
 
+    /// Returns the remote peers whose path has changed since the last call.
+    package mutating func takeMovedPeers() -> [PeerID] {
+        defer { movedPeers = [] }
+        return movedPeers
+    }
+
     /// Returns the counts of the transport to a remote peer; nil for an unknown peer.
     public func statistics(of id: PeerID) -> TransportStatistics? { peer(id)?.statistics }
 
@@ -203,7 +225,13 @@ import EarshotAudioBase
         if let oldest = routes.lastIndex(where: { $0.peer === peer }) { routes.remove(at: oldest) }
     }
 
-    private func follow(_ peer: PeerTransport, at now: HostTime, _ transmit: Transmit, _ deliver: Deliver) {
+    private mutating func follow(
+        _ peer: PeerTransport, at now: HostTime, _ transmit: Transmit, _ deliver: Deliver
+    ) {
+        let moves = peer.statistics.moves
+        defer {
+            if peer.statistics.moves != moves, !movedPeers.contains(peer.id) { movedPeers.append(peer.id) }
+        }
         if unsafe peer.follow(at: now, transmit, { unsafe deliver(peer.id, .message($0)) }) {
             deliver(peer.id, .state(peer.state))
         }

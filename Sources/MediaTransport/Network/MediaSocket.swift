@@ -56,6 +56,7 @@ package struct MediaSocket: ~Copyable, Sendable {
         }
         set(fd, CInt(IPPROTO_IP), IP_TOS, 0xB8)
         set(fd, SOL_SOCKET, SO_RCVBUF, receiveBufferSize)
+        set(fd, SOL_SOCKET, SO_TIMESTAMPNS, 1)
         guard unsafe wanted.withKernelAddress({ unsafe bind(fd, $0, $1) }) == 0,
             let local = unsafe SocketAddress.filled(by: { unsafe getsockname(fd, $0, &$1) })
         else {
@@ -133,7 +134,7 @@ package struct MediaSocket: ~Copyable, Sendable {
             var message = unsafe msghdr()
             var count = 0
             var code: CInt = 0
-            var info: PacketInfo?
+            var messages: ControlMessages?
             let source = unsafe SocketAddress.filled { name, nameSize in
                 unsafe withUnsafeMutableBytes(of: &control) { control in
                     unsafe message.msg_name = UnsafeMutableRawPointer(name)
@@ -148,7 +149,8 @@ package struct MediaSocket: ~Copyable, Sendable {
                         code = count < 0 ? errno : 0
                     }
                     if code == 0 {
-                        info = unsafe PacketInfo(reading: control.bytes.extracting(..<message.msg_controllen))
+                        messages = unsafe ControlMessages(
+                            reading: control.bytes.extracting(..<message.msg_controllen))
                     }
                 }
                 return code == 0 ? 0 : -1
@@ -163,7 +165,8 @@ package struct MediaSocket: ~Copyable, Sendable {
             return ReceivedDatagram(
                 size: count, isTruncated: count > buffer.count,
                 source: SocketAddress(source.address.unmapped, port: source.port),
-                local: info?.local ?? localAddress.address, interface: info?.interface ?? 0)
+                local: messages?.info?.local ?? localAddress.address, interface: messages?.info?.interface ?? 0,
+                stamp: messages?.stamp)
         }
     }
 }
@@ -180,4 +183,6 @@ package struct ReceivedDatagram: Hashable, Sendable {
     package var local: IPAddress
     /// The number of the interface on which the datagram arrived; 0 if unknown.
     package var interface: UInt32
+    /// The kernel's wall-clock time at the datagram's arrival; nil if unknown.
+    package var stamp: WallTime?
 }

@@ -66,9 +66,12 @@ extension MediaPort {
             // After an error, as when there is no further datagram, the next turn continues.
             guard let received = unsafe try? socket.receive(into: buffer) else { return }
             if received.isTruncated { continue }
+            let wall = received.stamp == nil ? nil : WallTime.now()
+            let now = HostTime.now()
+            let arrived = wall.flatMap { received.stamp?.hostTime(wall: $0, now: now) }
             unsafe core.receive(
                 UnsafeMutableRawBufferPointer(rebasing: buffer[..<received.size]), from: received.source,
-                to: received.local, at: .now(), transmit)
+                to: received.local, at: now, arrived: arrived, transmit)
         }
     }
 

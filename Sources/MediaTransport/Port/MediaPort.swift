@@ -61,7 +61,7 @@ public final class MediaPort: @unchecked Sendable {  // properties: the thread's
         fixedAddresses = address.map { [$0] }
         (events, eventContinuation) = AsyncStream.makeStream()
         (messages, messageContinuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
-        core = MediaPortCore(identity: identity, client: client) { [eventContinuation] in
+        core = MediaPortCore(identity: identity, client: client, clock: { .now() }) { [eventContinuation] in
             eventContinuation.yield($0)
         } deliverMessage: { [messageContinuation] in
             messageContinuation.yield((peer: $0, bytes: $1))

@@ -18,21 +18,27 @@ package final class MediaPortCore {
     private var endpoint: MediaEndpoint
     private var generator: any RandomNumberGenerator
     private var transportIDs: [PeerID: MediaPort.TransportID] = [:]
+    private let clocked: (any ClockedMediaClient)?
+    private let clock: (() -> HostTime)?
+    private var nextRoundTrips = HostTime(nanoseconds: .min)
     private let notify: (MediaPortEvent) -> Void
     private let deliverMessage: (PeerID, [UInt8]) -> Void
 
     /// - Parameters:
     ///   - generator: must be unpredictable, except in tests.
+    ///   - clock: reads the host time just before a packet is sent, for its send time; nil for the time of the turn.
     ///   - notify: receives the events of the transports.
     ///   - deliverMessage: receives the messages of remote peers.
     package init(
         identity: Identity, client: (any MediaClient)?,
-        generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        generator: any RandomNumberGenerator = SystemRandomNumberGenerator(), clock: (() -> HostTime)? = nil,
         notify: @escaping (MediaPortEvent) -> Void, deliverMessage: @escaping (PeerID, [UInt8]) -> Void
     ) {
         SRTPSession.prepare()
         endpoint = MediaEndpoint(identity: identity)
         self.client = client
+        self.clock = clock
+        clocked = client as? any ClockedMediaClient
         self.generator = generator
         self.notify = notify
         self.deliverMessage = deliverMessage
@@ -44,7 +50,10 @@ package final class MediaPortCore {
     }
 
     /// Notes that the machine slept, a time that ``HostTime`` does not count.
-    package func slept(for seconds: Double, at now: HostTime) { endpoint.slept(for: seconds, at: now) }
+    package func slept(for seconds: Double, at now: HostTime) {
+        endpoint.slept(for: seconds, at: now)
+        clocked?.slept()
+    }
 
     package func execute(_ order: Order, at now: HostTime, _ transmit: MediaEndpoint.Transmit) {
         switch order {
@@ -78,18 +87,44 @@ package final class MediaPortCore {
     }
 
     /// Handles a received datagram, with any content; a packet is decrypted in place.
+    /// - Parameter arrived: the time at which the datagram reached this machine; nil for `now`.
     package func receive(
         _ datagram: UnsafeMutableRawBufferPointer, from source: SocketAddress, to local: IPAddress, at now: HostTime,
-        _ transmit: MediaEndpoint.Transmit
+        arrived: HostTime? = nil, _ transmit: MediaEndpoint.Transmit
     ) {
         unsafe endpoint.receive(
-            datagram, from: source, to: local, at: now, transmit: transmit, deliver: deliver(at: now))
+            datagram, from: source, to: local, at: now, transmit: transmit,
+            deliver: deliver(at: now, arrived: arrived ?? now))
+        followPaths()
     }
 
     /// Sends the client's media, and does what is due.
     package func turn(at now: HostTime, _ transmit: MediaEndpoint.Transmit) {
-        unsafe client?.sendMedia(at: now) { unsafe endpoint.send($0, to: $1, transmit: transmit) }
-        unsafe endpoint.tick(at: now, transmit: transmit, deliver: deliver(at: now))
+        unsafe client?.sendMedia(at: now) {
+            unsafe endpoint.send($0, to: $1, later: microseconds(since: now), transmit: transmit)
+        }
+        unsafe endpoint.tick(at: now, transmit: transmit, deliver: deliver(at: now, arrived: now))
+        followPaths()
+        if let clocked, nextRoundTrips <= now {
+            nextRoundTrips = now.advanced(bySeconds: Self.roundTripInterval)
+            for peer in endpoint.peerIDs {
+                if let seconds = endpoint.roundTrip(of: peer) { clocked.measured(roundTrip: seconds, to: peer) }
+            }
+        }
+    }
+
+    /// The seconds between the checks of a path, each of which measures its round trip.
+    private static let roundTripInterval = 1.0
+
+    /// Returns the microseconds that the turn has taken so far; 0 if the client's packets have no send times.
+    private func microseconds(since now: HostTime) -> UInt32 {
+        guard clocked != nil, let clock else { return 0 }
+        return UInt32(truncatingIfNeeded: max(0, clock().nanoseconds - now.nanoseconds) / 1_000)
+    }
+
+    private func followPaths() {
+        guard !endpoint.movedPeers.isEmpty else { return }
+        for peer in endpoint.takeMovedPeers() { clocked?.pathChanged(to: peer) }
     }
 
     /// The time of the next ``turn(at:_:)``; nil if only another method or captured frames can require one.
@@ -111,10 +146,15 @@ package final class MediaPortCore {
             key: endpoint.key(of: peer), statistics: statistics)
     }
 
-    private func deliver(at now: HostTime) -> MediaEndpoint.Deliver {
+    private func deliver(at now: HostTime, arrived: HostTime) -> MediaEndpoint.Deliver {
         { [self] peer, event in
             switch event {
-            case .packet(let packet): unsafe client?.receive(packet, from: peer, at: now)
+            case .packet(let packet):
+                if let clocked {
+                    unsafe clocked.receive(packet, from: peer, at: now, arrived: arrived)
+                } else {
+                    unsafe client?.receive(packet, from: peer, at: now)
+                }
             case .message(let message): unsafe deliverMessage(peer, Array(message))
             case .state(let state):
                 client?.setOpen(state.carriesMedia, to: peer)

@@ -9,35 +9,23 @@ struct PacketInfo {
     /// The number of the interface; 0 lets the kernel choose.
     var interface: UInt32
 
-    /// Memory for one control message.
-    typealias Storage = InlineArray<8, UInt64>
+    /// Memory for the control messages of a datagram: this one, and the kernel's time.
+    typealias Storage = InlineArray<16, UInt64>
 
-    /// The bytes of a `cmsghdr`, aligned.
-    private static let headerSize = MemoryLayout<Int>.size + 2 * MemoryLayout<CInt>.size
-    private static let alignment = MemoryLayout<Int>.size
+    private static let headerSize = ControlMessages.headerSize
+    private static let alignment = ControlMessages.alignment
 
-    /// Finds the packet information among the control messages from the kernel; nil if there is none.
-    init?(reading control: RawSpan) {
-        var offset = 0
-        while offset + Self.headerSize <= control.byteCount {
-            let length = Int(bitPattern: control.native(offset, as: UInt.self))
-            guard length >= Self.headerSize, length <= control.byteCount - offset else { return nil }
-            let level = CInt(bitPattern: control.native32(offset + Self.alignment))
-            let type = CInt(bitPattern: control.native32(offset + Self.alignment + 4))
-            let data = control.extracting(offset + Self.headerSize..<offset + length)
-            if level == CInt(IPPROTO_IPV6), type == IPV6_PKTINFO, data.byteCount >= 20 {
-                interface = data.native32(16)
-                local = IPAddress.v6(data.bigEndian128(0), scope: 0).unmapped.scoped(to: interface)
-                return
-            }
-            if level == CInt(IPPROTO_IP), type == IP_PKTINFO, data.byteCount >= 12 {
-                interface = data.native32(0)
-                local = .v4(data.bigEndian32(8))
-                return
-            }
-            offset += (length + Self.alignment - 1) & ~(Self.alignment - 1)
+    /// Reads a control message from the kernel; nil if it is another one.
+    init?(level: CInt, type: CInt, _ data: RawSpan) {
+        if level == CInt(IPPROTO_IPV6), type == IPV6_PKTINFO, data.byteCount >= 20 {
+            interface = data.native32(16)
+            local = IPAddress.v6(data.bigEndian128(0), scope: 0).unmapped.scoped(to: interface)
+        } else if level == CInt(IPPROTO_IP), type == IP_PKTINFO, data.byteCount >= 12 {
+            interface = data.native32(0)
+            local = .v4(data.bigEndian32(8))
+        } else {
+            return nil
         }
-        return nil
     }
 
     /// Selects the local address and interface for sending; nil and 0 let the kernel choose.

@@ -8,6 +8,7 @@ struct RTCPCompound: ~Escapable {
         static let receiverReport: UInt8 = 201
         static let sourceDescription: UInt8 = 202
         static let goodbye: UInt8 = 203
+        static let application: UInt8 = 204
         static let transportFeedback: UInt8 = 205
         static let extendedReport: UInt8 = 207
     }

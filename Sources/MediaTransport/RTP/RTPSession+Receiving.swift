@@ -27,7 +27,7 @@ extension RTPSession {
         if let peer, peer != packet.ssrc, packet.ssrc != ssrc, isSilent(at: at) { forgetPeer() }
         if let reason = refusal(of: packet.ssrc) { return .ignored(reason) }
         peer = packet.ssrc
-        guard var state = source else { return start(packet, at: at) }
+        guard var state = source else { return start(packet, datagram, at: at) }
 
         var sequenceNumber: Int
         var isNewest = false
@@ -42,7 +42,7 @@ extension RTPSession {
         case .restart:
             totals.add(state.sequence)
             totals.restarts &+= 1
-            return start(packet, at: at)
+            return start(packet, datagram, at: at)
         case .duplicate:
             source = state
             return .ignored(.duplicate)
@@ -67,10 +67,10 @@ extension RTPSession {
             ReceivedMedia(
                 sequenceNumber: sequenceNumber, position: position, marker: packet.marker, payload: packet.payload,
                 startsSource: false, isRedundant: isRedundant(packet.payloadType),
-                payloadType: packet.payloadType))
+                payloadType: packet.payloadType, sendTime: sendTime(of: packet, datagram)))
     }
 
-    private mutating func start(_ packet: RTPPacket, at: HostTime) -> Received {
+    private mutating func start(_ packet: RTPPacket, _ datagram: RawSpan, at: HostTime) -> Received {
         source = SourceState(
             sequence: SequenceTracker(first: packet.sequenceNumber), timestamp: packet.timestamp,
             losses: LossRecord(first: Int(packet.sequenceNumber)), lastArrival: at)
@@ -80,7 +80,12 @@ extension RTPSession {
             ReceivedMedia(
                 sequenceNumber: Int(packet.sequenceNumber), position: 0, marker: packet.marker,
                 payload: packet.payload, startsSource: true, isRedundant: isRedundant(packet.payloadType),
-                payloadType: packet.payloadType))
+                payloadType: packet.payloadType, sendTime: sendTime(of: packet, datagram)))
+    }
+
+    private func sendTime(of packet: RTPPacket, _ datagram: RawSpan) -> UInt32? {
+        guard let sendTimeID else { return nil }
+        return SendTimeExtension.read(id: sendTimeID, datagram, packet)
     }
 
     /// Returns true if nothing was received from the peer for 1.5 s: another source may be the peer's restarted program.

@@ -35,7 +35,8 @@ extension RTPSession {
                 if datagram.bigEndian32(body) == sender { takeRateRequest(datagram, packet.body) }
             case RTCPCompound.Kind.extendedReport:
                 if datagram.bigEndian32(body) == sender { takeExtendedReport(datagram, packet.body) }
-            default: break  // APP and later kinds: skipped (§6.1)
+            case RTCPCompound.Kind.application: takeApplication(datagram, packet, from: sender)
+            default: break  // unknown kinds are skipped (§6.1)
             }
         }
         return saidGoodbye ? .goodbye : .report

@@ -53,6 +53,9 @@ public struct RTPSession: Sendable {
     var lossPattern: LossPattern?
     var requestedNumbers = RequestedNumbers()
     var rateRequest: RateRequest?
+    /// The negotiated identifier of ``SendTimeExtension``; nil if packets have no send times and no reports on them.
+    package var sendTimeID: UInt8?
+    var timeReport: TimeReport?
     /// True if the peer has reported on the local stream since the last ``takeReport()``.
     var hasReport = false
     /// The counts of the peer's last report, and the number of bursts that NACKs have revealed since; nil before the first.
@@ -125,6 +128,24 @@ public struct RTPSession: Sendable {
         _ payload: RawSpan, position: Int, marker: Bool, isRedundant: Bool = false,
         isFallbackCodec: Bool = false, at: HostTime, into datagram: inout MutableRawSpan
     ) -> Int {
+        packetize(
+            payload, position: position, marker: marker, isRedundant: isRedundant, isFallbackCodec: isFallbackCodec,
+            sendTime: nil, at: at, into: &datagram)
+    }
+
+    /// Writes a media packet with its send time, if that was negotiated and the payload has at most
+    /// ``SendTimeExtension/maximumPayloadSize`` bytes.
+    ///
+    /// Retransmissions have no send time: they follow another packet at once and wait for it on a slow link, so none is the
+    /// fastest of a window.
+    /// - Parameters:
+    ///   - sendTime: the low 32 bits of the local clock's microseconds; nil for a packet without a send time.
+    ///   - datagram: has room for ``RTPPacket/headerSize`` and ``SendTimeExtension/size`` bytes more than the payload.
+    /// - Returns: the datagram's size in bytes.
+    package mutating func packetize(
+        _ payload: RawSpan, position: Int, marker: Bool, isRedundant: Bool, isFallbackCodec: Bool, sendTime: UInt32?,
+        at: HostTime, into datagram: inout MutableRawSpan
+    ) -> Int {
         if let resumed {
             let elapsed = Int(at.seconds(since: resumed.at) * clockRate, clampedTo: 0...4e9)
             firstTimestamp = resumed.timestamp &+ UInt32(elapsed) &- UInt32(truncatingIfNeeded: position)
@@ -137,14 +158,19 @@ public struct RTPSession: Sendable {
             timestamp: firstTimestamp &+ UInt32(truncatingIfNeeded: position), ssrc: ssrc,
             payloadSize: payload.byteCount
         ).writeHeader(into: &datagram)
-        datagram.put(payload, at: RTPPacket.headerSize)
+        var start = RTPPacket.headerSize
+        if let sendTime, let sendTimeID, payload.byteCount <= SendTimeExtension.maximumPayloadSize {
+            SendTimeExtension.write(sendTime, id: sendTimeID, into: &datagram)
+            start += SendTimeExtension.size
+        }
+        datagram.put(payload, at: start)
         nextSequenceNumber &+= 1
         totals.packetsSent &+= 1
         totals.bytesSent &+= payload.byteCount
         sent.lastPosition = position
         sent.lastTime = at
         startReporting(at: at)
-        return RTPPacket.headerSize + payload.byteCount
+        return start + payload.byteCount
     }
 
     /// Continues in another format, or after silence, as the same source: the remote peer sees numbers and times continue, while
@@ -164,6 +190,7 @@ public struct RTPSession: Sendable {
         otherTypes = OtherPayloadTypes()
         (hold, remoteHold, lossPattern, requestedNumbers) = (nil, nil, nil, RequestedNumbers())
         rateRequest = nil
+        (sendTimeID, timeReport) = (nil, nil)
         counted = nil
         self.payloadType = payloadType
         self.clockRate = Double(clockRate)

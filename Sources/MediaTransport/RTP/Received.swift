@@ -33,6 +33,8 @@ public struct ReceivedMedia: Hashable, Sendable {
     package var isRedundant = false
     /// The payload type of the packet; 0 for a retransmission.
     package var payloadType: UInt8 = 0
+    /// The packet's send time in microseconds of the peer's clock, modulo 2^32; nil for a packet without one.
+    package var sendTime: UInt32?
 }
 
 /// The reason that a datagram was dropped.

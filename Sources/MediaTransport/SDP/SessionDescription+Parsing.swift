@@ -43,6 +43,7 @@ private struct SDPParser {
     private var maximumPacketTime: Double?
     private var multiplexesRTCP = false
     private var extendedReports: [String] = []
+    private var sendTimeID: UInt8?
     /// The payload types in the lines `a=rtcp-fb:TYPE nack`; nil stands for all types, `*`.
     private var nacks: [UInt8?] = []
     /// The payload types in the lines `a=rtcp-fb:TYPE ccm tmmbr`; nil stands for all types, `*`.
@@ -157,6 +158,7 @@ private struct SDPParser {
         case ("rtcp-mux", nil) where media != nil: multiplexesRTCP = true
         case ("rtcp-xr", let text?) where media != nil: extendedReports += text.words.map { String($0) }
         case ("rtcp-fb", let text?) where media != nil && takeFeedback(text.words): break
+        case ("extmap", let text?) where media != nil && takeExtension(text.words): break
         case ("mid", let text?) where media != nil && mediaID == nil && text.isName: mediaID = String(text)
         case ("group", let text?) where media == nil && bundle.isEmpty && text.utf8.starts(with: "BUNDLE ".utf8):
             bundle = text.words.dropFirst().map { String($0) }
@@ -179,6 +181,15 @@ private struct SDPParser {
         case ["ccm", "tmmbr"]: rateRequests.append(type)
         default: return false
         }
+        return true
+    }
+
+    /// Reads the identifier of send times, in both directions. Returns false for other header extensions.
+    private mutating func takeExtension(_ words: [Substring]) -> Bool {
+        guard words.count == 2, words[1] == SendTimeExtension.uri, words[0].isDigits, let id = UInt8(words[0]),
+            SendTimeExtension.identifiers.contains(id), sendTimeID == nil
+        else { return false }
+        sendTimeID = id
         return true
     }
 
@@ -245,6 +256,7 @@ private struct SDPParser {
         description.maximumPacketTime = maximumPacketTime
         description.multiplexesRTCP = multiplexesRTCP
         description.extendedReports = extendedReports
+        description.sendTimeID = sendTimeID
         description.mediaID = mediaID
         description.bundle = bundle
         description.mediaBefore = Array(others[..<othersBeforeStream])

@@ -2,7 +2,7 @@
 
 extension SessionDescription {
     /// The description for programs that support only plain RTP: with the profile `RTP/AVP` and the formats of sound, and without
-    /// repair, retransmission and replacement.
+    /// repair, retransmission, replacement and send times.
     ///
     /// FFmpeg applies each `a=rtpmap` line to the first format, whatever its payload type: next to L16 in mono, Opus as a
     /// replacement (`opus/48000/2`) would make it play stereo at half the speed. It needs one format, so offer one codec.
@@ -10,6 +10,7 @@ extension SessionDescription {
         var plain = self
         plain.profile = .avp
         plain.extendedReports = []
+        plain.sendTimeID = nil
         plain.formats = formats.filter { $0.codec != nil }
         for index in plain.formats.indices {
             plain.formats[index].takesNACK = false

@@ -28,6 +28,7 @@ extension SessionDescription: CustomStringConvertible {
         if let maximumPacketTime { lines.append("a=maxptime:\(decimal(maximumPacketTime))") }
         if multiplexesRTCP { lines.append("a=rtcp-mux") }
         if !extendedReports.isEmpty { lines.append("a=rtcp-xr:\(extendedReports.joined(separator: " "))") }
+        if let sendTimeID { lines.append("a=extmap:\(sendTimeID) \(SendTimeExtension.uri)") }
         lines.append("a=\(direction.rawValue)")
         lines += (ice?.mediaAttributes ?? []).map { "a=\($0)" }
         lines += otherMediaAttributes.map { "a=\($0)" }

@@ -61,6 +61,8 @@ public struct SessionDescription: Hashable, Sendable {
     package var multiplexesRTCP: Bool
     /// `a=rtcp-xr` of the media: the requested extended reports (RFC 3611 §5.1); empty for none.
     package var extendedReports: [String]
+    /// `a=extmap` of the media: the identifier of ``SendTimeExtension``, 1 to 14; nil if it is not supported.
+    package var sendTimeID: UInt8?
     /// `a=mid`, the stream's name in ``bundle`` (RFC 5888); nil for none.
     package var mediaID: String?
     /// `a=group:BUNDLE`: the names of media that share one port (RFC 9143); empty for none.
@@ -98,6 +100,7 @@ public struct SessionDescription: Hashable, Sendable {
         maximumPacketTime = nil
         multiplexesRTCP = true
         extendedReports = []
+        sendTimeID = nil
         mediaID = nil
         bundle = []
         ice = nil

@@ -39,7 +39,8 @@ final class MemberSound {
             codec: world.configuration.codec, deviceRate: rate, deviceBlock: blockFrameCount)
         if world.configuration.codec == .opus { preferences.opusFrameMilliseconds = 20 }
         session = CallSession(preferences, device: device, cname: "member")
-        client = WatchedClient(session.client!, world.network, receivesNothing: defect == .losesSound)
+        client = WatchedClient(
+            session.client as! any ClockedMediaClient, world.network, receivesNothing: defect == .losesSound)
     }
 
     func start() { try? session.start() }
@@ -66,13 +67,13 @@ final class MemberSound {
 }
 
 /// A media client that tells the network which packet is being protected, so that the network detects an unprotected one.
-private final class WatchedClient: MediaClient {
-    private let client: any MediaClient
+private final class WatchedClient: ClockedMediaClient {
+    private let client: any ClockedMediaClient
     private let network: StackNetwork
     /// True to drop all received packets, as a deliberate defect.
     private let receivesNothing: Bool
 
-    init(_ client: any MediaClient, _ network: StackNetwork, receivesNothing: Bool) {
+    init(_ client: any ClockedMediaClient, _ network: StackNetwork, receivesNothing: Bool) {
         self.client = client
         self.receivesNothing = receivesNothing
         self.network = network
@@ -86,6 +87,16 @@ private final class WatchedClient: MediaClient {
     func receive(_ packet: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime) {
         if !receivesNothing { client.receive(packet, from: peer, at: now) }
     }
+
+    func receive(_ packet: UnsafeRawBufferPointer, from peer: PeerID, at now: HostTime, arrived: HostTime) {
+        if !receivesNothing { client.receive(packet, from: peer, at: now, arrived: arrived) }
+    }
+
+    func pathChanged(to peer: PeerID) { client.pathChanged(to: peer) }
+
+    func measured(roundTrip: Double, to peer: PeerID) { client.measured(roundTrip: roundTrip, to: peer) }
+
+    func slept() { client.slept() }
 
     func sendMedia(at now: HostTime, _ send: MediaSend) { client.sendMedia(at: now) { watch($0, $1, send) } }
 

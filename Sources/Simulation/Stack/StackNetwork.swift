@@ -110,8 +110,10 @@ final class StackNetwork {
     /// Returns true if a datagram is unprotected: it has the first payload bytes of the packet being protected, is too short, or
     /// no packet is being protected.
     private func isPlain(_ datagram: UnsafeRawBufferPointer) -> Bool {
-        let checked = RTPPacket.headerSize..<RTPPacket.headerSize + 12
-        guard let packet, packet.count >= checked.upperBound else { return packet == nil }
+        guard let packet else { return true }
+        let start = (try? RTPPacket(parsing: packet.bytes))?.payload.lowerBound ?? RTPPacket.headerSize
+        let checked = start..<start + 12
+        guard packet.count >= checked.upperBound else { return false }
         guard datagram.count >= checked.upperBound else { return true }
         return checked.allSatisfy { datagram[$0] == packet[$0] }
     }

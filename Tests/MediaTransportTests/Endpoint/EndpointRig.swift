@@ -98,8 +98,10 @@ final class EndpointRig {
             of: PeerID(other), at: now)
     }
 
-    func send(_ bytes: [UInt8], from end: Int, to other: Int) -> Bool {
-        bytes.withUnsafeBytes { ends[end].endpoint.send($0, to: PeerID(other), transmit: transmit(end)) }
+    func send(_ bytes: [UInt8], from end: Int, to other: Int, later: UInt32 = 0) -> Bool {
+        bytes.withUnsafeBytes {
+            ends[end].endpoint.send($0, to: PeerID(other), later: later, transmit: transmit(end))
+        }
     }
 
     func sendMessage(_ bytes: [UInt8], from end: Int, to other: Int) throws {

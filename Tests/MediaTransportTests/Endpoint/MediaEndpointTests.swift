@@ -146,6 +146,7 @@ import Testing
         let rig = try EndpointRig.room(seed: 7)
         rig.run(until: { $0.isAllOpen }, within: 2)
         rig.run(3)
+        for end in rig.ends { _ = end.endpoint.takeMovedPeers() }
         rig.move(mover, to: [.v4(0x0A00_0063)])
         var number: UInt16 = 0
         for _ in 0..<100 {
@@ -159,7 +160,39 @@ import Testing
         for end in 0..<2 {
             #expect(rig.ends[end].packets.last.map { Array($0.bytes.prefix(4)) } == Array(rtp(number).prefix(4)))
             #expect(rig.ends[end].packets.count > 50)
+            #expect(rig.ends[end].endpoint.takeMovedPeers() == [PeerID(1 - end)])
+            #expect(rig.ends[end].endpoint.takeMovedPeers().isEmpty)
         }
+    }
+
+    @Test func `a send time is advanced before its packet is protected`() throws {
+        let rig = try EndpointRig.room(seed: 14)
+        #expect(rig.run(until: { $0.isAllOpen }, within: 2) != nil)
+        var (from, to) = (session(ssrc: 1), session(ssrc: 2))
+        (from.sendTimeID, to.sendTimeID) = (1, 1)
+        for later in [0, 20] as [UInt32] {
+            #expect(rig.send(from.timed([1, 2, 3], sendTime: 100), from: 0, to: 1, later: later))
+            rig.run(0.01)
+            let packet = try #require(rig.ends[1].packets.last)
+            #expect(to.take(packet.bytes).media?.sendTime == 100 + later)
+        }
+    }
+
+    @Test func `a send time is sent in clear, and a packet with a changed one is rejected`() throws {
+        let rig = try EndpointRig.room(seed: 15)
+        #expect(rig.run(until: { $0.isAllOpen }, within: 2) != nil)
+        var from = session(ssrc: 1)
+        from.sendTimeID = 1
+        let packet = from.timed([1, 2, 3], sendTime: 100)
+        rig.tamper = { if $0.bytes.starts(with: packet[..<24]) { $0.bytes[20] ^= 1 } }
+        #expect(rig.send(packet, from: 0, to: 1))
+        rig.run(0.01)
+        #expect(rig.record.contains { $0.bytes.starts(with: packet[..<24]) })
+        #expect(rig.ends[1].packets.isEmpty)
+        rig.tamper = nil
+        #expect(rig.send(from.timed([1, 2, 3], sendTime: 100), from: 0, to: 1))
+        rig.run(0.01)
+        #expect(rig.ends[1].packets.count == 1)
     }
 
     @Test func `an outage of a minute is reported, and the connection resumes with the same keys`() throws {

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+
+/// The time of a group of peers: its members agree on whose clock leads, and when that member leaves, nothing jumps.
+///
+/// A sans-IO value. The first member's clock is the group's time, and it leads: it announces a line from its clock to the group's
+/// time. The others see the leader's clock by their ``PeerClock``. A leader stays until it leaves or its clock steps. Then the next
+/// in the order of succession (the host, then the smallest key) continues the time that it has. The others follow it by a
+/// slightly different rate. A member without a time waits for an announcement before it begins a time of its own. Of two
+/// announcements the one with the higher term counts, of two equal ones that of the smaller key; so groups that meet agree, too.
+///
+/// A member that lies can disturb the group's time, but not more than by leading it.
+package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
+    private struct Leadership {
+        var leader: Member
+        var announcement: GroupAnnouncement
+        var isTrusted = true  // false once the leader's clock has stepped
+        var isNew = true  // not followed yet
+    }
+
+    private let own: Member
+    private var succession: [Member]
+    private var clocks: [Member: PeerClock] = [:]
+    private var leadership: Leadership?
+    private var vacantSince: HostTime?
+    private var nextAnnouncement: HostTime?
+    private var line: ClockLine?  // from the own clock to the group's time, as it is shown
+    private var steadyRate = 0.0  // of `line`, without a correction
+    private var remaining = 0.0  // seconds of a correction
+    private var leaderClock: PeerClock?  // the last one that was followed
+    /// The times at which the group's time had to jump, because the own group met another one.
+    package private(set) var jumpCount = 0
+
+    /// Seconds between two announcements. Before the next rank leads, two have come, of which one may be lost.
+    private static var interval: Double { 0.25 }
+    /// Seconds for which each rank of the order waits for an announcement of those before it.
+    private static var waitPerRank: Double { 0.5 }
+    /// Seconds in which a small correction is made.
+    private static var correctionTime: Double { 1 }
+    /// The greatest rate of a correction: 0.3 cents, which nobody hears.
+    private static var greatestCorrection: Double { 200e-6 }
+    /// Seconds. A leader's clock that is off by more, and by more than its uncertainty, has stepped. Half of the shortest sleep that
+    /// a machine notices (``slept()``), so that the others notice it, too.
+    private static var step: Double { 0.05 }
+
+    /// Creates the clock of a member that is alone.
+    package init(own: Member) {
+        self.own = own
+        succession = [own]
+    }
+
+    /// The member whose clock leads; nil while there is none.
+    package var leader: Member? { isVacant ? nil : leadership?.leader }
+
+    /// Sets the members of the group, the own one included or not, and the one that succeeds first.
+    package mutating func setMembers(_ members: Set<Member>, host: Member?) {
+        let present = members.union([own])
+        succession = present.sorted { ($0 == host ? 0 : 1, $0) < ($1 == host ? 0 : 1, $1) }
+        clocks = clocks.filter { present.contains($0.key) }
+    }
+
+    /// Sets the present estimate of a member's clock; nil for none.
+    package mutating func setClock(_ clock: PeerClock?, of member: Member) {
+        if succession.contains(member), member != own { clocks[member] = clock }
+    }
+
+    /// Notes that the machine slept: the own clock stood still, and the group's time is unknown.
+    package mutating func slept() {
+        line = nil
+        clocks = [:]
+        if leadership?.leader == own { leadership?.isTrusted = false }
+    }
+
+    /// Reads a member's announcement. Invalid ones, and those of others, are ignored.
+    package mutating func receive(_ announcement: GroupAnnouncement, from member: Member) {
+        guard announcement.isValid, member != own, succession.contains(member),
+            supersedes(announcement, from: member)
+        else { return }
+        let continues = leader == member && leadership?.announcement.term == announcement.term
+        let isNew = !continues || leadership?.isNew == true
+        leadership = Leadership(leader: member, announcement: announcement, isNew: isNew)
+    }
+
+    /// Follows the leader, or becomes it. Call this about every 100 ms.
+    /// - Returns: an announcement to all members; nil if none is due.
+    package mutating func tick(at now: HostTime) -> GroupAnnouncement? {
+        if isVacant {
+            let since = vacantSince ?? now
+            vacantSince = since
+            if now.seconds(since: since) >= wait { lead(at: now) }
+        } else {
+            vacantSince = nil
+        }
+        guard let leadership, leader == own else {
+            follow(at: now)
+            return nil
+        }
+        guard nextAnnouncement.map({ $0 <= now }) ?? true else { return nil }
+        nextAnnouncement = now.advanced(bySeconds: Self.interval)
+        return leadership.announcement
+    }
+
+    /// Returns the group's time at a time of the own clock, with the seconds by which it may differ from the leader's, whatever the
+    /// path; nil while it is unknown.
+    package func groupTime(at local: HostTime) -> (time: HostTime, uncertainty: Double)? {
+        guard let line else { return nil }
+        let uncertainty =
+            leader == own ? 0 : abs(remaining) + (leaderClock?.uncertainty(at: local) ?? 0)
+        return (line.time(at: local), uncertainty)
+    }
+
+    /// Returns the time of the own clock at a time of the group; nil while that is unknown.
+    package func localTime(at group: HostTime) -> HostTime? { line?.inverse(at: group) }
+
+    private var isVacant: Bool {
+        guard let leadership else { return true }
+        return !leadership.isTrusted || !succession.contains(leadership.leader)
+    }
+
+    /// The seconds without a leader after which this member leads. Alone it leads at once.
+    private var wait: Double {
+        guard succession.count > 1 else { return 0 }
+        let untrusted = leadership?.isTrusted == false ? leadership?.leader : nil
+        let rank = succession.filter { $0 != untrusted }.firstIndex(of: own) ?? succession.count
+        return Self.waitPerRank * Double(line == nil ? succession.count + rank : rank)
+    }
+
+    private func supersedes(_ announcement: GroupAnnouncement, from member: Member) -> Bool {
+        guard let leadership else { return true }
+        let term = leadership.announcement.term
+        if !leadership.isTrusted, leadership.leader == member { return announcement.term > term }
+        return isVacant || member == leadership.leader || announcement.term > term
+            || announcement.term == term && member < leadership.leader
+    }
+
+    private mutating func lead(at now: HostTime) {
+        let before = leadership?.announcement.term ?? 0
+        let kept = ClockLine(
+            from: now, to: line?.time(at: now) ?? now, rate: line == nil ? 0 : steadyRate)
+        line = kept
+        (steadyRate, remaining) = (kept.rate, 0)
+        let term = before == .max ? before : before + 1
+        leadership = Leadership(leader: own, announcement: GroupAnnouncement(term: term, line: kept))
+        nextAnnouncement = now
+    }
+
+    private mutating func follow(at now: HostTime) {
+        guard let leadership, !isVacant, let clock = clocks[leadership.leader] else {
+            return coast(at: now)
+        }
+        let announced = leadership.announcement.line
+        let target = announced.time(at: clock.peerTime(at: now))
+        let shown = line?.time(at: now) ?? target
+        var error = target.seconds(since: shown)
+        let jumps = leadership.isNew && abs(error) > Self.step
+        guard jumps || abs(error) <= Self.step + clock.uncertainty(at: now) else {
+            self.leadership?.isTrusted = false
+            return coast(at: now)
+        }
+        self.leadership?.isNew = false
+        if jumps {
+            jumpCount += 1
+            error = 0
+        }
+        leaderClock = clock
+        remaining = error
+        steadyRate = (1 + clock.rate) * (1 + announced.rate) - 1
+        let correction = max(
+            -Self.greatestCorrection, min(Self.greatestCorrection, error / Self.correctionTime))
+        line = ClockLine(from: now, to: jumps ? target : shown, rate: steadyRate + correction)
+    }
+
+    /// Goes on without a leader, and without a correction.
+    private mutating func coast(at now: HostTime) {
+        if let shown = line?.time(at: now) { line = ClockLine(from: now, to: shown, rate: steadyRate) }
+    }
+}
