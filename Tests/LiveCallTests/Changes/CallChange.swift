@@ -37,11 +37,11 @@ struct CallChange {
         var clickLimit: Double { self == .leave ? -50 : HeardSound.clickLimit }
 
         /// The kinds that are drawn: all but those that `EARSHOT_CHANGES_WITHOUT` names, separated by semicolons. Without it, all
-        /// but changes of the codec, which are too loud among changes of the device.
+        /// but changes of the codec and of the device, after which a tone's phase may shift.
         static let drawn: [Kind] = {
             let names =
                 ProcessInfo.processInfo.environment["EARSHOT_CHANGES_WITHOUT"]
-                ?? codec.rawValue
+                ?? "\(codec.rawValue);\(device.rawValue)"
             let left = Set(names.split(separator: ";").map(String.init))
             return allCases.filter { !left.contains($0.rawValue) }
         }()

@@ -7,8 +7,9 @@ import EarshotAudioBase
 /// Checks the times of a recording's blocks: no frame is missing or twice, and the device's counter follows the clock through a
 /// change of the device.
 struct RecordedTimes {
-    /// The seconds by which counter and clock may differ: cards drift, and a converter holds some frames.
-    private static let limit = 0.003
+    /// The seconds by which counter and clock may differ: cards drift, a converter holds some frames, and a card that begins
+    /// before the last block of the earlier one has ended leaves the counter ahead until the next card.
+    private static let limit = 0.004
     private var voicesEnd: Int64?
     private var localEnd: Int64?
     private var first: CallCycle?
