@@ -103,7 +103,7 @@ package struct SongRenderer: ~Copyable {
     private func framesUntilChange(_ cycle: IOCycle, _ offset: Int) -> Int {
         let fadeOut = isPlaying ? fade.frameCountToSilence : 0
         if isMakingRoom { return fadeOut }
-        guard order != nil else { return .max }
+        guard case .some = order else { return .max }
         return max(fadeOut, framesUntilOrder(cycle) &- offset)
     }
 
