@@ -116,7 +116,7 @@ extension RouteAdapter {
         if let client {
             if let converter {
                 converter.pointee.process(inner, &sampleTime, client)
-                // A device that follows begins behind the frames that the converter has had already.
+                // The client is ahead of the device by the frames that the converter holds.
                 nextDueTime = nextDueTime.advanced(bySeconds: converter.pointee.lead)
             } else {
                 client(&inner)

@@ -90,8 +90,8 @@ extension CallConfiguration {
             && channelCount == new.channelCount && deviceRate == new.deviceRate
     }
 
-    /// Returns true if the sound is encoded in the same forms, whatever their payload types.
-    func sendsLike(_ other: CallConfiguration) -> Bool {
+    /// Returns true if the sound is encoded in the same forms; their payload types may differ.
+    func encodesLike(_ other: CallConfiguration) -> Bool {
         ladder == other.ladder && channelCount == other.channelCount && codecShift == other.codecShift
     }
 

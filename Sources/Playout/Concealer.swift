@@ -102,20 +102,22 @@ struct Concealer: ~Copyable {
 
     /// Starts a continuation if a codec's concealment would begin with a step. Opus's may, after a packet in which the encoder
     /// changes its mode.
+    /// - Parameter offset: the first frame of the concealment in its channels.
     @_noLocks
     mutating func begin(before concealment: Channels, offset: Int) {
         for c in 0..<channelCount {
-            let played = past[c] + (past.frameCount &- Self.steepnessFrames)
+            let played = past[c] + (past.frameCount &- Self.comparedFrames)
             var steepest: Float = 0
-            for i in 1..<Self.steepnessFrames { steepest = max(steepest, abs(played[i] - played[i &- 1])) }
-            let step = abs(concealment[c][offset] - played[Self.steepnessFrames &- 1])
-            if step > 4 * steepest + Self.leastStep { return begin() }
+            for i in 1..<Self.comparedFrames { steepest = max(steepest, abs(played[i] - played[i &- 1])) }
+            let step = abs(concealment[c][offset] - played[Self.comparedFrames &- 1])
+            if step > 4 * steepest + Self.inaudibleStep { return begin() }
         }
     }
 
-    /// The past frames whose steepness a concealment may exceed fourfold, and the step that is inaudible.
-    private static var steepnessFrames: Int { @_noLocks get { 240 } }
-    private static var leastStep: Float { @_noLocks get { 0.001 } }
+    /// The played frames with whose slope a step is compared.
+    private static var comparedFrames: Int { @_noLocks get { 240 } }
+    /// The step that is inaudible after silence: -60 dBFS.
+    private static var inaudibleStep: Float { @_noLocks get { 0.001 } }
 
     /// Writes the continuation in place of missing frames.
     @_noLocks

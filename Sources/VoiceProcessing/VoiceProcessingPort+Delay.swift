@@ -4,7 +4,7 @@ import EarshotAudioBase
 
 /// The delay of a ``VoiceProcessingPort`` after a change of the device.
 extension VoiceProcessingPort {
-    /// Tells the port that the next block is the first of another device, for whose blocks the delay may be shorter.
+    /// Tells the port that the next block is the first of another device, whose blocks may be shorter.
     @_noLocks
     package func noteRouteChange() { state.pointee.isAfterRouteChange = true }
 
@@ -23,7 +23,7 @@ extension VoiceProcessingPort {
         state.pointee.latency = state.pointee.latency &+ change
         shared.pointee.latency.store(state.pointee.latency, ordering: .relaxed)
         state.pointee.owed = state.pointee.owed &- change
-        if change > 0 { state.pointee.planned = state.pointee.planned &+ change }
+        state.pointee.planned = max(0, min(state.pointee.planned &+ change, 0 &- state.pointee.owed))
         state.pointee.sinceDelayChange = 0
         state.pointee.tail = isAfterRouteChange ? 0 : state.pointee.last
     }
@@ -32,6 +32,7 @@ extension VoiceProcessingPort {
     /// sample before the change falls to 0 in the same time, so that neither clicks.
     @_noLocks
     func fadeAfterDelayChange(_ samples: UnsafeMutablePointer<Float>, _ frameCount: Int) {
+        guard frameCount > 0 else { return }
         let (start, latency) = (state.pointee.sinceDelayChange, state.pointee.latency)
         if start < latency &+ Self.fadeLength {
             for i in 0..<frameCount {

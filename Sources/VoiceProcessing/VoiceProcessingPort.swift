@@ -5,8 +5,8 @@ import Synchronization
 
 /// The render callback's side of a ``VoiceProcessingWorker``: in a call, in a graph's input, or in a callback of your own.
 ///
-/// For one thread. It must not outlive the worker. The worker does not change the delay: late frames are replaced by silence and
-/// dropped when they arrive. Only longer blocks than before lengthen it.
+/// For one thread. It must not outlive the worker. A late worker does not change the delay: late frames are replaced by silence
+/// and dropped when they arrive.
 public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a time; what is shared are rings and atomics
     /// Values that the render callback and other threads share.
     struct Shared: ~Copyable {
@@ -33,7 +33,7 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
         var latency: Int
         var margin: Int  // the part of the latency for long blocks and a late worker
         var isAfterRouteChange = false
-        var planned = 0  // frames of silence that lengthen the delay, and are not late
+        var planned = 0  // the part of the negative `owed` that lengthens the delay: its silence is not late
         var sinceDelayChange = Int.max  // frames since the delay changed, up to the end of the fade-in
         var last: Float = 0  // the last processed sample
         var tail: Float = 0  // the last sample before the delay changed
@@ -68,8 +68,9 @@ public struct VoiceProcessingPort: @unchecked Sendable {  // one thread at a tim
     ///
     /// Voice processing is for one microphone: its input is the mean of the channels, and all channels get its output,
     /// ``VoiceProcessingWorker/latency`` frames late. A block that is longer than all before it lengthens the latency: the sound
-    /// is then silent for as long as the new latency, and fades in. A change of ``VoiceProcessingWorker/isOn`` fades between the plain and the
-    /// processed sound over 20 ms. After voice processing was turned off because of an error, the block is unchanged.
+    /// is silent for as long as the new latency, and then fades in. A change of ``VoiceProcessingWorker/isOn`` fades between the
+    /// plain and the processed sound over 20 ms. After voice processing was turned off because of an error, the block is
+    /// unchanged.
     /// - Parameters:
     ///   - block: the captured channels.
     ///   - reference: the channels that this callback plays on the loudspeaker, after any volume.

@@ -62,36 +62,45 @@ import Testing
         #expect((0..<480).allSatisfy { stream.history[0][first + $0] == Self.tone($0) })
     }
 
-    /// The tone begins softly before the gap, and is loud after it. Without the packets in between, energies that are coded as
-    /// differences are wrong.
-    @Test(arguments: [120, 240, 480, 960]) func `the first sound after a gap is not louder than the tone`(frames: Int)
-        throws
-    {
-        let stream = try StreamEncoder(RepairRig.configuration(.opus, frames: frames, bitRate: 64_000))
-        let decoder = try OpusDecoder(channelCount: 1)
-        let decoded = AudioBuffer(channelCount: 1, frameCapacity: 960)
+    /// The tone fades out before the gap, and in after it. The decoder may lack the last blocks before the gap, and conceals 60 ms.
+    @Test(
+        arguments: [(Codec.opus, 120), (.opus, 240), (.opus, 480), (.opus, 960), (.opusCustom, 128)],
+        [(fadedBlocks: 4, lostBlocks: 0), (4, 20), (12, 0), (12, 20)])
+    func `the first sound after a gap is not louder than the tone`(
+        form: (codec: Codec, frames: Int), gap: (fadedBlocks: Int, lostBlocks: Int)
+    ) throws {
+        let configuration = RepairRig.configuration(form.codec, frames: form.frames, bitRate: 64_000)
+        let stream = try StreamEncoder(configuration)
+        let decoder = try form.codec.inCalls.decoding.makeDecoder(sampleRate: 48_000, channelCount: 1)
+        let decoded = AudioBuffer(channelCount: 1, frameCapacity: 5_760)
         let sound = AudioBuffer(channelCount: 1, frameCapacity: Self.block)
-        var peak: Float = 0
-        var packetCount = 0
+        func call(_ payload: UnsafeRawBufferPointer) -> DecoderCall {
+            DecoderCall(
+                bytes: payload.baseAddress?.assumingMemoryBound(to: UInt8.self), byteCount: payload.count,
+                position: 0, frameCount: form.frames, output: decoded.channels, capacity: 5_760)
+        }
+        var (peak, soundCount): (Float, Int) = (0, 0)
         for n in 0..<200 {
-            let gap = n == 100 ? 9_600 : 0
+            if n == 100 {
+                for _ in 0..<2_880 / form.frames {
+                    _ = decoder.handle.conceal(call(UnsafeRawBufferPointer(start: nil, count: 0)))
+                }
+            }
             for i in 0..<Self.block {
-                let share = n < 100 ? min(1, Float(100 - n) / 4) : min(1, Float(n - 100 + 1) / 4)
+                let time = Float(n - 100) + Float(i) / Float(Self.block)
+                let share = min(1, time < 0 ? -time / Float(gap.fadedBlocks) : time)
                 sound.channels[0][i] = Self.tone(n * Self.block + i) * 0.12 * share
             }
-            if gap > 0 {
-                for _ in 0..<3 { _ = decoder.renderer.conceal(into: decoded.channels, offset: 0, frameCount: frames) }
-            }
-            let captured = CapturedBlock(channels: sound.channels, frameCount: Self.block, gap: gap)
+            let captured = CapturedBlock(channels: sound.channels, frameCount: Self.block, gap: n == 100 ? 9_600 : 0)
             try stream.encode(captured) { payload, _, _ in
-                let count = decoder.renderer.decode(
-                    payload.baseAddress?.assumingMemoryBound(to: UInt8.self), byteCount: payload.count,
-                    into: decoded.channels, offset: 0, frameCount: frames)
+                if (100 - gap.lostBlocks..<100).contains(n) { return }
+                let sound = UnsafeRawBufferPointer(rebasing: payload[form.codec.inCalls.headerSize...])
+                let count = max(0, decoder.handle.decode(call(sound)))
                 for i in 0..<count { peak = max(peak, abs(decoded.channels[0][i])) }
-                packetCount += 1
+                soundCount += count
             }
         }
-        #expect(packetCount > 20)
+        #expect(soundCount > 20_000)
         #expect(peak < 0.09, "the tone's peak is 0.06")
     }
 }

@@ -206,4 +206,20 @@ private func rms(_ x: some Collection<Float>) -> Double {
         let again = heard([sound], lost: [4_000..<4_040, 4_070..<4_100])[0]
         #expect(again[4_158] != 0.25 && again[4_160...].allSatisfy { $0 == 0.25 })
     }
+
+    /// The beginning of the concealment that continues a tone of 0.1, by a step from the tone.
+    @Test(arguments: [(0.0, false), (0.002, false), (0.02, true), (-0.1, true)])
+    func `a codec's concealment is crossfaded only if it begins with a step`(step: Float, isCrossfaded: Bool) {
+        var concealer = Concealer(channelCount: 1, sampleRate: 48_000)
+        let sound = AudioBuffer(channelCount: 1, frameCapacity: 4_800)
+        for i in 0..<4_800 { sound.channels[0][i] = sine(i, frequency: 100, rate: 48_000, amplitude: 0.1) }
+        concealer.pass(sound.channels, offset: 0, frameCount: 2_400)
+        for i in 2_400..<4_800 { sound.channels[0][i] += step }
+        concealer.begin(before: sound.channels, offset: 2_400)
+        let isActive = concealer.isActive
+        #expect(isActive == isCrossfaded)
+        concealer.pass(sound.channels, offset: 2_400, frameCount: 1_200)
+        let steepest = (2_300..<2_600).map { abs(sound.channels[0][$0] - sound.channels[0][$0 - 1]) }.max() ?? 1
+        #expect(steepest < 0.005, "the tone's slope is 0.0013, that of the crossfade up to 0.1 / 60")
+    }
 }

@@ -158,7 +158,7 @@ package final class StreamEncoder {
         filledFrames = 0
         pastCount = 0
         isAfterGap = true
-        // A decoder that has concealed the gap has another state than the encoder, in which a packet may be far too loud.
+        // The decoder has concealed the gap and differs from the encoder: a packet that needs earlier ones may be far too loud.
         encoder.setIndependent(true)
         independentFrames = RateEncoder.independentBeginning
         // Payloads still in the encoder would come out after the gap, too late to be useful: they are not sent.

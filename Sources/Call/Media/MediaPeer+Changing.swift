@@ -35,7 +35,7 @@ extension MediaPeer {
         second = before.second
         if let stream, let encoder = rate.encoder, let old = before.rate.encoder {
             // A new encoder begins with a longer packet, which may cost a gap.
-            if before.configuration.sendsLike(configuration) {
+            if before.configuration.encodesLike(configuration) {
                 rate.encoder = old
             } else {
                 encoder.continueSound(from: old, of: stream)

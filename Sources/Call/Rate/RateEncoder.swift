@@ -42,8 +42,8 @@ final class RateEncoder {
     /// The frames that a new encoder gets before its first packet. Without them its look-ahead would be silence that ends
     /// abruptly.
     private static let primingFrames = 480
-    /// The frames after a new beginning or a gap that are encoded independently, without the codec's pitch filter: the decoder has no
-    /// earlier sound, and the filter reaches back up to 1,024 frames.
+    /// The frames after a new beginning or a gap that are encoded independently, without the codec's pitch filter, which reaches
+    /// back up to 1,024 frames: the decoder has other earlier sound than the encoder, or none.
     static let independentBeginning = 1_200
     /// The past frames that a rate encoder may need.
     static let history = OpusEncoder.longestFrameCount + 1_024
