@@ -107,8 +107,8 @@ final class SungCallRig {
         }
     }
 
-    /// Renders a stem. Returns its samples and the greatest distance of its sound from the song's in frames. Each distance is measured
-    /// over 50 ms in which the stem has sound.
+    /// Renders a stem. Returns its samples and the greatest distance of its sound from the song's in frames. Each distance is
+    /// measured over 50 ms in which the stem has sound.
     static func misalignment(_ stem: StemRenderer) throws -> (samples: [Float], error: Double) {
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: songLength)
         _ = try stem.read(into: buffer.channels, frameCount: songLength)

@@ -22,8 +22,8 @@ struct ClockMeter {
 
     /// Notes the state of the link. Send times wait for `settlingTime`, in which a much too slow link shows a queue. If there is a
     /// queue, they wait for `RatePolicy.findingTime` more, because they would delay the request for a lower rate. After a reduced
-    /// rate they wait longer, but begin while a finding still counts as a failed step up. So a link that carries the sound and not the
-    /// send times is tried ever later.
+    /// rate they wait longer, but begin while a finding still counts as a failed step up. So a link that carries the sound and not
+    /// the send times is tried ever later.
     /// - Parameters:
     ///   - isSlow: true if the rate is reduced for a slow link.
     ///   - isQueueing: true if received packets wait before the link.
