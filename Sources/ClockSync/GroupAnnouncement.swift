@@ -4,7 +4,7 @@
 package struct GroupAnnouncement: Hashable, Sendable, BitwiseCopyable {
     /// Increases with each new leader.
     package var term: UInt32
-    /// From the leader's clock to the group's time.
+    /// The line from the leader's clock to the group's time.
     package var line: ClockLine
 
     /// Creates an announcement.
@@ -16,6 +16,6 @@ package struct GroupAnnouncement: Hashable, Sendable, BitwiseCopyable {
     /// The greatest rate of a line: that of the fastest clock seen from the slowest.
     private static let greatestRate = 1.2e-3
 
-    /// True if the announcement can be followed; any times can.
+    /// True if clocks can have the line's rate. All times are valid.
     var isValid: Bool { abs(line.rate) <= Self.greatestRate }
 }

@@ -2,15 +2,15 @@
 
 import EarshotAudioBase
 
-/// The time of a group of peers: its members agree on whose clock leads, and when that member leaves, nothing jumps.
+/// The time of a group of peers. The members agree on one leader, and the time does not jump when the leader leaves.
 ///
-/// A sans-IO value. The first member's clock is the group's time, and it leads: it announces a line from its clock to the group's
-/// time. The others see the leader's clock by their ``PeerClock``. A leader stays until it leaves or its clock steps. Then the next
-/// in the order of succession (the host, then the smallest key) continues the time that it has. The others follow it by a
-/// slightly different rate. A member without a time waits for an announcement before it begins a time of its own. Of two
-/// announcements the one with the higher term counts, of two equal ones that of the smaller key; so groups that meet agree, too.
+/// A sans-IO value. The first member leads, and its clock is the group's time. The leader announces a line from its clock to the
+/// group's time. The others estimate the leader's clock by their ``PeerClock``. A leader stays until it leaves or its clock steps.
+/// Then the next member in the order of succession (the host, then the smallest key) continues the time that it has. The others
+/// follow it at a slightly different rate. A member without a time waits for an announcement, and leads only if none comes.
 ///
-/// A member that lies can disturb the group's time, but not more than by leading it.
+/// The announcement with the higher term counts. If the terms are equal, that of the smaller key counts. So groups that meet agree.
+/// A member that lies can disturb the group's time, but not more than a leader can.
 package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
     private struct Leadership {
         var leader: Member
@@ -25,23 +25,23 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
     private var leadership: Leadership?
     private var vacantSince: HostTime?
     private var nextAnnouncement: HostTime?
-    private var line: ClockLine?  // from the own clock to the group's time, as it is shown
+    private var line: ClockLine?  // from the local clock to the returned group time
     private var steadyRate = 0.0  // of `line`, without a correction
-    private var remaining = 0.0  // seconds of a correction
+    private var remaining = 0.0  // seconds left to correct
     private var leaderClock: PeerClock?  // the last one that was followed
-    /// The times at which the group's time had to jump, because the own group met another one.
+    /// The number of jumps of the group's time. It jumps if this member's group meets another one.
     package private(set) var jumpCount = 0
 
-    /// Seconds between two announcements. Before the next rank leads, two have come, of which one may be lost.
+    /// Seconds between two announcements. Two are due before the next rank leads, so one may be lost.
     private static var interval: Double { 0.25 }
-    /// Seconds for which each rank of the order waits for an announcement of those before it.
+    /// Seconds for which each rank of the order waits for an announcement of the rank before.
     private static var waitPerRank: Double { 0.5 }
     /// Seconds in which a small correction is made.
     private static var correctionTime: Double { 1 }
     /// The greatest rate of a correction: 0.3 cents, which nobody hears.
     private static var greatestCorrection: Double { 200e-6 }
-    /// Seconds. A leader's clock that is off by more, and by more than its uncertainty, has stepped. Half of the shortest sleep that
-    /// a machine notices (``slept()``), so that the others notice it, too.
+    /// Seconds. A leader's clock has stepped if it is off by more than this and its uncertainty. This is half of the shortest sleep
+    /// that a machine notices (``slept()``), so the other members notice each such sleep, too.
     private static var step: Double { 0.05 }
 
     /// Creates the clock of a member that is alone.
@@ -53,7 +53,7 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
     /// The member whose clock leads; nil while there is none.
     package var leader: Member? { isVacant ? nil : leadership?.leader }
 
-    /// Sets the members of the group, the own one included or not, and the one that succeeds first.
+    /// Sets the members of the group, with or without this one, and the host, which succeeds first.
     package mutating func setMembers(_ members: Set<Member>, host: Member?) {
         let present = members.union([own])
         succession = present.sorted { ($0 == host ? 0 : 1, $0) < ($1 == host ? 0 : 1, $1) }
@@ -65,14 +65,14 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
         if succession.contains(member), member != own { clocks[member] = clock }
     }
 
-    /// Notes that the machine slept: the own clock stood still, and the group's time is unknown.
+    /// Notes that the machine slept: the local clock stood still, and the group's time is unknown.
     package mutating func slept() {
         line = nil
         clocks = [:]
         if leadership?.leader == own { leadership?.isTrusted = false }
     }
 
-    /// Reads a member's announcement. Invalid ones, and those of others, are ignored.
+    /// Reads a member's announcement. Ignores invalid announcements, and those of peers that are not members.
     package mutating func receive(_ announcement: GroupAnnouncement, from member: Member) {
         guard announcement.isValid, member != own, succession.contains(member),
             supersedes(announcement, from: member)
@@ -101,8 +101,8 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
         return leadership.announcement
     }
 
-    /// Returns the group's time at a time of the own clock, with the seconds by which it may differ from the leader's, whatever the
-    /// path; nil while it is unknown.
+    /// Returns the group's time at a time of the local clock; nil while it is unknown.
+    /// - Returns: also the seconds by which it may differ from the leader's time, whatever the path.
     package func groupTime(at local: HostTime) -> (time: HostTime, uncertainty: Double)? {
         guard let line else { return nil }
         let uncertainty =
@@ -110,7 +110,7 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
         return (line.time(at: local), uncertainty)
     }
 
-    /// Returns the time of the own clock at a time of the group; nil while that is unknown.
+    /// Returns the time of the local clock at a time of the group; nil while the group's time is unknown.
     package func localTime(at group: HostTime) -> HostTime? { line?.inverse(at: group) }
 
     private var isVacant: Bool {
@@ -118,7 +118,7 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
         return !leadership.isTrusted || !succession.contains(leadership.leader)
     }
 
-    /// The seconds without a leader after which this member leads. Alone it leads at once.
+    /// The seconds without a leader after which this member leads; 0 if it is alone.
     private var wait: Double {
         guard succession.count > 1 else { return 0 }
         let untrusted = leadership?.isTrusted == false ? leadership?.leader : nil
@@ -171,7 +171,7 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
         line = ClockLine(from: now, to: jumps ? target : shown, rate: steadyRate + correction)
     }
 
-    /// Goes on without a leader, and without a correction.
+    /// Continues the time without a leader and without a correction.
     private mutating func coast(at now: HostTime) {
         if let shown = line?.time(at: now) { line = ClockLine(from: now, to: shown, rate: steadyRate) }
     }

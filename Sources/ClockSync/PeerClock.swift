@@ -36,7 +36,7 @@ package struct PeerClock: Hashable, Sendable, BitwiseCopyable {
     /// Returns our time at a time on the peer's clock.
     package func localTime(at peer: HostTime) -> HostTime { line.inverse(at: peer) }
 
-    /// From our clock to the peer's.
+    /// The line from our clock to the peer's.
     private var line: ClockLine { ClockLine(from: localReference, to: peerReference, rate: rate) }
 
     /// Returns the seconds within which the error lies in 95 % of cases, if the least delays of both directions are alike.

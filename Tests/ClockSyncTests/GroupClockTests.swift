@@ -154,7 +154,7 @@ import Testing
                 term: term, line: ClockLine(from: near, to: time, rate: rate))
             rig.members[2].group.receive(announcement, from: Int(random.next() % 4))
         }
-        // After the others have left the member has a time of its own.
+        // The others leave. The last member then leads.
         for leader in 0..<2 {
             rig.leave(leader)
             rig.run(8)

@@ -12,7 +12,7 @@ struct GroupRig {
         var host: SimulatedHostClock
         var isIn = false
         var last: (local: HostTime, group: HostTime)?
-        /// The greatest difference of the group's rate from that of the own clock.
+        /// The greatest difference of the group's rate from the member's clock's rate.
         var greatestRate = 0.0
     }
     var members: [Member]

@@ -21,9 +21,7 @@ import Testing
         try singer.run(until: 0.5)
         try singer.start(at: 1, position: 0)
         try singer.run(until: 3)
-        singer.isStalled = true
-        try singer.run(until: 3.5)
-        singer.isStalled = false
+        try singer.stall(until: 3.5)
         try singer.run(until: 4)
         singer.source.setCorrection(0.0002)
         singer.order(.stop(at: SingerRig.hostTime(5)))
@@ -59,13 +57,9 @@ import Testing
 
     /// Writes a singer's take, and returns the path of its map.
     private func write(_ singer: SingerRig, to folder: String) throws -> String {
-        let file = try AudioFileWriter(
-            path: "\(folder)/voice.wav", format: AudioFormat(sampleRate: Card.nominalRate, channelCount: 1),
-            sampleFormat: .float32)
-        let buffer = AudioBuffer(channelCount: 1, frameCapacity: singer.sound.count)
-        for (i, sample) in singer.sound.enumerated() { buffer.channels[0][i] = sample }
-        try file.write(buffer.channels, frameCount: singer.sound.count)
-        try file.close()
+        try writeSound(
+            "\(folder)/voice.wav", sampleRate: Card.nominalRate, frameCount: singer.sound.count
+        ) { singer.sound[$0] }
         let path = "\(folder)/voice.take"
         let writer = try TakeWriter(
             path: path,
@@ -144,8 +138,7 @@ import Testing
 
     /// The greatest error of a take's positions in frames, and the pieces of its map.
     private func error(of singer: SingerRig) -> (frames: Double, pieceCount: Int) {
-        var map = SongMap()
-        for case .piece(let piece) in singer.entries { map.append(piece) }
+        let map = singer.map
         var largest = 0.0
         for (frame, truth) in singer.truth.enumerated() {
             guard let position = map.position(at: Int64(frame))?.frames, let truth else { continue }

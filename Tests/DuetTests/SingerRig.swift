@@ -30,7 +30,7 @@ final class SingerRig {
     var turnLength: Int64 = 0
     private var nextTurn = Int64.min
     /// True while the source's thread stands still.
-    var isStalled = false
+    private var isStalled = false
     /// True if the times of two cards pass a loop as those of devices do.
     var isLoopUsed = true
     /// The loudspeaker's sound, silence included.
@@ -97,6 +97,13 @@ final class SingerRig {
         }
     }
 
+    /// Runs the cards while the source's thread stands still.
+    func stall(until end: Double) throws {
+        isStalled = true
+        try run(until: end)
+        isStalled = false
+    }
+
     func start(at seconds: Double, position: Double) throws {
         let frame = Int64(position * songRate)
         let ringFrame = try source.seek(to: SongPosition(frame: frame))
@@ -109,6 +116,13 @@ final class SingerRig {
     func takeSilences() -> [SongGapReason: Int] {
         defer { silences = [:] }
         return silences
+    }
+
+    /// The take's map, without gaps.
+    var map: SongMap {
+        var map = SongMap()
+        for case .piece(let piece) in entries { map.append(piece) }
+        return map
     }
 
     /// The greatest difference of a played sample from the song's sound at its mapped position, without fades.
@@ -178,10 +192,8 @@ final class SingerRig {
         guard let piece = ringPieces.first(where: { $0.end > frame }) else { return }
         let position = piece.position(at: frame).frames
         let outputFrame = output.next + Int64(part.offset + i)
-        if let last = heard[outputFrame - 1], abs(position - last) < 2 * songRate / Card.nominalRate {
-        } else {
-            sequences.append([])
-        }
+        let continues = heard[outputFrame - 1].map { abs(position - $0) < 2 * songRate / Card.nominalRate } ?? false
+        if !continues { sequences.append([]) }
         heard[outputFrame] = position
         sequences[sequences.count - 1].append((position, Double(block.channels[0][part.offset + i])))
         if firstHeard == nil { firstHeard = (position, output.time(Double(outputFrame)) + latency) }

@@ -34,12 +34,9 @@ import Testing
             folder = try TemporaryFolder()
             let count = Int(songSeconds * Self.rate)
             let path = "\(folder.path)/song.wav"
-            let file = try AudioFileWriter(
-                path: path, format: AudioFormat(sampleRate: Self.rate, channelCount: 1), sampleFormat: .float32)
-            let buffer = AudioBuffer(channelCount: 1, frameCapacity: count)
-            for i in 0..<count { buffer.channels[0][i] = Float(0.5 * sin(2 * .pi * 441 * Double(i) / Self.rate)) }
-            try file.write(buffer.channels, frameCount: count)
-            try file.close()
+            try writeSound(path, sampleRate: Self.rate, frameCount: count) {
+                Float(0.5 * sin(2 * .pi * 441 * Double($0) / Self.rate))
+            }
             let reports = reports
             player = try SongPlayer(path: path, channelCount: 1, deviceRate: 48_000) { reports.append($0) }
         }

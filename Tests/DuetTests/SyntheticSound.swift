@@ -33,6 +33,16 @@ final class SyntheticSound: SoundFileReader {
     func seek(to frame: Int) { framePosition = min(frame, frameCount) }
 }
 
+/// Writes a file of 32-bit floats with one channel.
+func writeSound(_ path: String, sampleRate: Double, frameCount: Int, sample: (Int) -> Float) throws {
+    let file = try AudioFileWriter(
+        path: path, format: AudioFormat(sampleRate: sampleRate, channelCount: 1), sampleFormat: .float32)
+    let buffer = AudioBuffer(channelCount: 1, frameCapacity: frameCount)
+    for i in 0..<frameCount { buffer.channels[0][i] = sample(i) }
+    try file.write(buffer.channels, frameCount: frameCount)
+    try file.close()
+}
+
 /// A folder that is removed with this value.
 final class TemporaryFolder {
     let path = FileManager.default.temporaryDirectory.appending(path: "duet-\(UUID().uuidString)").path

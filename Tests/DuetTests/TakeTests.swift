@@ -68,7 +68,7 @@ import Testing
         "", "{}", "\u{0}", #"{"frame":0,"frameCount":1,"songFrame":0,"songFraction":-1,"rate":1099511627776}"#,
         #"{"frame":0,"frameCount":1e300,"songFrame":0,"songFraction":0,"rate":1099511627776}"#,
         #"{"frame":0,"frameCount":1,"songFrame":0,"songFraction":0,"rate":0}"#,
-        // Readable, but beyond all later lines, and before an earlier one.
+        // Two readable lines: one is after all later ones, one before the end of an earlier one.
         #"{"frame":90000,"frameCount":10,"songFrame":0,"songFraction":0,"rate":1099511627776}"#,
         #"{"frame":5,"frameCount":10,"songFrame":0,"songFraction":0,"rate":1099511627776}"#,
     ])
@@ -181,14 +181,11 @@ import Testing
 
     @Test(arguments: [false, true]) func `a divided take is read as one file`(isCutShort: Bool) throws {
         let folder = try TemporaryFolder()
-        let format = AudioFormat(sampleRate: 48_000, channelCount: 1)
-        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 10_000)
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 7_000)
         for part in 1...3 {
-            let file = try AudioFileWriter(
-                path: "\(folder.path)/voice-00\(part).wav", format: format, sampleFormat: .float32)
-            for i in 0..<10_000 { buffer.channels[0][i] = Float(part * 10_000 + i) / 65_536 }
-            try file.write(buffer.channels, frameCount: 10_000)
-            try file.close()
+            try writeSound("\(folder.path)/voice-00\(part).wav", sampleRate: 48_000, frameCount: 10_000) {
+                Float(part * 10_000 + $0) / 65_536
+            }
         }
         if isCutShort { try FileManager.default.removeItem(atPath: "\(folder.path)/voice-003.wav") }
         let sound = try TakeSound(path: "\(folder.path)/voice-001.wav")

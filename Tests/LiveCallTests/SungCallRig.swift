@@ -10,7 +10,7 @@ import Foundation
 @testable import EarshotLiveCall
 @testable import EarshotSimulation
 
-/// A call of two who hear a song, each their own, and sing exactly what they hear. Both record.
+/// A call of two singers. Each hears only the local song, and sings it exactly as heard. Both record.
 final class SungCallRig {
     static let songRate = 44_100.0
     static let songLength = Int(9 * songRate)
@@ -62,7 +62,7 @@ final class SungCallRig {
         let song = try Self.writeSong()
         defer { try? FileManager.default.removeItem(atPath: song) }
         for (index, peer) in simulation.peers.enumerated() {
-            // The device's round trip, as it tells it.
+            // The round trip that the device reports.
             peer.echo = [(frames: 256, gain: 1)]
             for other in simulation.peers where other !== peer { peer.setGain(0, of: other.id) }
             singers.append(
@@ -107,8 +107,8 @@ final class SungCallRig {
         }
     }
 
-    /// Renders a stem. Returns it and the greatest distance of its sound from the song's in frames, measured over 50 ms each where
-    /// the stem has sound.
+    /// Renders a stem. Returns its samples and the greatest distance of its sound from the song's in frames. Each distance is
+    /// measured over 50 ms in which the stem has sound.
     static func misalignment(_ stem: StemRenderer) throws -> (samples: [Float], error: Double) {
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: songLength)
         _ = try stem.read(into: buffer.channels, frameCount: songLength)
@@ -127,7 +127,7 @@ final class SungCallRig {
                 (songs, slopes, mixed) = (songs + sung * sung, slopes + slope * slope, mixed + sung * slope)
                 (songLevel, slopeLevel) = (songLevel + heard * sung, slopeLevel + heard * slope)
             }
-            // A part that the loudspeaker faded says nothing.
+            // Parts in a fade are not measured.
             guard songLevel > 0.5 * songs else { continue }
             let distance = (slopeLevel * songs - songLevel * mixed) / (slopes * songs - mixed * mixed)
             largest = max(largest, abs(distance))

@@ -76,8 +76,8 @@ import Testing
             [0xBE, 0xDE, 0, 1, 0x52, 1, 2, 3],  // another size
             [0xBE, 0xDE, 0, 1, 0x53, 1, 2, 3],  // cut
             [0xBE, 0xDE, 0, 1, 0x1F, 1, 2, 3],  // an element that is longer than the extension
-            [0xBE, 0xDE, 0, 2, 0xF0, 9, 0x53, 1, 2, 3, 4, 0],  // behind the reserved identifier
-            [0xBE, 0xDE, 0, 2, 0x01, 9, 0x53, 1, 2, 3, 4, 0],  // behind padding with a length
+            [0xBE, 0xDE, 0, 2, 0xF0, 9, 0x53, 1, 2, 3, 4, 0],  // after the reserved identifier
+            [0xBE, 0xDE, 0, 2, 0x01, 9, 0x53, 1, 2, 3, 4, 0],  // after padding with a length
         ] as [[UInt8]] {
             var (_, b) = pair()
             let media = try #require(b.take(packet(extension: bytes)).media)
@@ -144,9 +144,10 @@ import Testing
             }
             if n % 8 < 2 { bytes.removeLast(Int.random(in: 0..<24, using: &random)) }
             bytes.withMutableRawSpan { SendTimeExtension.advance(&$0, by: 1) }
-            var (to, from2) = (a, b)
-            if to.take(bytes).media?.sendTime != nil || from2.take(bytes).media?.sendTime != nil { timed += 1 }
-            if to.takeTimeReport() != nil { reported += 1 }
+            // Each takes the other's packets.
+            var (first, second) = (a, b)
+            if first.take(bytes).media?.sendTime != nil || second.take(bytes).media?.sendTime != nil { timed += 1 }
+            if first.takeTimeReport() != nil { reported += 1 }
         }
         #expect(timed > 1_000 && reported > 1_000)
     }

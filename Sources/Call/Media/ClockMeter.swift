@@ -16,12 +16,14 @@ struct ClockMeter {
     /// True if send times may take room on the link.
     private(set) var isSettled = false
 
-    /// The evaluated reports a second, twice as many as a peer sends, and as many at once as a stall of the network delays.
+    /// The maximum number of evaluated reports a second: twice as many as a peer sends. The maximum number at once: those of 2 s,
+    /// which a stall of the network may delay.
     private static let (reportRate, burst) = (20.0, 20.0)
 
-    /// Notes the state of the link. Send times wait until a much too slow link shows a queue, and then as long again for the finding,
-    /// since they would delay the request for a lower rate. After a reduced rate they wait longer, yet begin while a finding still
-    /// counts as a failed step up: a link that carries the sound and not the send times is tried ever later.
+    /// Notes the state of the link. Send times wait for `settlingTime`, in which a much too slow link shows a queue. If there is a
+    /// queue, they wait for `RatePolicy.findingTime` more, because they would delay the request for a lower rate. After a reduced
+    /// rate they wait longer, but begin while a finding still counts as a failed step up. So a link that carries the sound and not
+    /// the send times is tried ever later.
     /// - Parameters:
     ///   - isSlow: true if the rate is reduced for a slow link.
     ///   - isQueueing: true if received packets wait before the link.

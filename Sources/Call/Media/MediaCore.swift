@@ -268,7 +268,7 @@ package struct MediaCore: ~Copyable {
         if let index = index(of: id) { (successor(of: id) ?? members[index].media).listen(listener) }
     }
 
-    /// Notes that media with a remote peer takes another path: the estimate of its clock ages until there is a new one.
+    /// Notes that media with a remote peer takes another path: the estimate of the peer's clock ages until there is a new one.
     package mutating func pathChanged(to id: PeerID) {
         media(of: id)?.clock?.restart(keepingOffset: true)
     }
@@ -278,7 +278,7 @@ package struct MediaCore: ~Copyable {
         media(of: id)?.clock?.addRoundTrip(roundTrip)
     }
 
-    /// Notes that the machine slept: no remote peer's clock is known until it was estimated again.
+    /// Notes that the machine slept: no remote peer's clock is known until it is estimated again.
     package mutating func slept() {
         for member in members { member.media.clock?.restart(keepingOffset: false) }
         for peer in suspended.values { peer.past.media.clock?.restart(keepingOffset: false) }

@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioFiles
 
-/// The work of a song's thread: orders to the render thread, the ring, and what was played. For one thread, without a clock.
+/// Does the work of a song's thread: passes on orders, fills the ring, and reads the played blocks. For one thread; reads no clock.
 struct SongDeck: ~Copyable {
     /// An order of the player.
     enum Order: Sendable {
@@ -17,7 +17,7 @@ struct SongDeck: ~Copyable {
     private(set) var source: SongSource
     private(set) var state = SongState()
     private let memory: SongMemory
-    /// The orders that the render thread has no room for.
+    /// The orders that wait for room in the render thread's queue.
     private var waitingOrders: [SongOrder] = []
     /// True after an order to play, false after one to pause.
     private var isWanted = false
@@ -57,7 +57,8 @@ struct SongDeck: ~Copyable {
         } catch { state.failure = error }
     }
 
-    /// Passes on the orders, fills the ring, and notes the map of its new frames. Returns false if the ring has no room yet.
+    /// Passes on the orders, fills the ring, and notes the map of its new frames. Returns false if the ring or the queue of orders
+    /// has no room yet.
     mutating func fill() -> Bool {
         while let order = waitingOrders.first, memory.orders.writer.push(order) { waitingOrders.removeFirst() }
         var isFilled = true
@@ -79,7 +80,7 @@ struct SongDeck: ~Copyable {
             case nil: note(part)
             case .underrun?: state.missingFrameCount += part.frameCount
             default:
-                // The render thread stops at the end by itself.
+                // The render thread stops at the song's end without an order.
                 if isWanted, source.hasEnded, part.ringFrame >= source.writtenCount, waitingOrders.isEmpty {
                     state.hasEnded = true
                 }

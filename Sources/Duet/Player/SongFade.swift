@@ -4,8 +4,8 @@ import EarshotAudioBase
 
 /// Fades a song or a stem within 5 ms after its beginning and before its end.
 ///
-/// The curve has no corners: after a ramp of this length a loud tone would click. The fades take no time: each frame keeps its
-/// place.
+/// The curve has no corners: a linear ramp of this length would make a loud tone click. The fades add no frames: each frame keeps
+/// its place.
 struct SongFade: BitwiseCopyable {
     /// The frames of a complete fade.
     let length: Int
@@ -28,7 +28,7 @@ struct SongFade: BitwiseCopyable {
     /// - Parameter remaining: the frames until the sound ends; at least ``frameCountToSilence``.
     @_noLocks
     mutating func scale(_ block: Channels, _ frameCount: Int, remaining: Int) {
-        if level == length, remaining >= frameCount, remaining &- frameCount >= length { return }
+        if level == length, remaining &- frameCount >= length { return }
         for i in 0..<frameCount {
             level = min(min(level &+ 1, length), max(0, remaining &- i))
             let gain = gain(at: level)

@@ -2,7 +2,7 @@
 
 import EarshotAudioBase
 
-/// Carries what a song's player played to the thread that maps a take.
+/// Carries the record of a song's player to the thread that maps a take.
 package final class SongLog: Sendable {
     /// An entry, in the order in which it became known. A piece of the ring comes before the blocks that play it.
     package enum Entry: Sendable {

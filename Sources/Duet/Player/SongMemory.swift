@@ -8,7 +8,7 @@ package final class SongMemory: Sendable {
     let ring: AudioRing
     /// The orders for the render thread. One thread writes them.
     let orders = MessageQueue<SongOrder>(capacity: 64)
-    /// The parts of the blocks played. Further ones are dropped while it is full: after 11 s with blocks of 64 frames at 48 kHz.
+    /// The parts of the played blocks. A full queue drops new parts: after 11 s with blocks of 64 frames at 48 kHz.
     let played = MessageQueue<PlayedBlock>(capacity: 8_192)
     /// The number of frames ever written to the ring after which the song ends; -1 if more follow.
     let end = LatestValue(-1)

@@ -8,7 +8,7 @@ package struct SongOrder: BitwiseCopyable, Hashable, Sendable {
     package var ringFrame: Int
     /// False to stop.
     package var isPlaying: Bool
-    /// The time at which the ring frame leaves the output converter, or the song ends there.
+    /// The time at which the ring frame leaves the output converter, or the song stops there.
     package var hostTime: HostTime
 
     package static func start(ringFrame: Int, at hostTime: HostTime) -> SongOrder {

@@ -4,10 +4,10 @@ import EarshotAudioBase
 import EarshotAudioContainers
 import EarshotAudioFiles
 
-/// Plays a song at ordered instants, for the local participant only. A thread of its own reads and converts the file and reads the
-/// record of what was played; it may wait for the disk. Members are for any thread except a render thread.
-package final class SongPlayer: @unchecked Sendable {  // `deck` is the thread's
-    /// The memory of ``callback``, which must live as long as the callback may be called.
+/// Plays a song at ordered instants, for the local participant only. The player's thread reads and converts the file, and reads the
+/// played blocks. The thread may wait for the disk. Members are for any thread except a render thread.
+package final class SongPlayer: @unchecked Sendable {  // only the thread uses `deck`
+    /// The memory of ``SongMemory/callback``, which must live as long as the callback may be called.
     package let memory: SongMemory
     /// The rate of the song's positions in hertz.
     package let sampleRate: Double
@@ -106,7 +106,7 @@ package final class SongPlayer: @unchecked Sendable {  // `deck` is the thread's
         }
         if let newLog { deck.begin(newLog) }
         let old = deck.state
-        // First, because orders may need the state of now.
+        // An order may need the present state, so the played blocks come first.
         deck.readPlayed()
         for order in newOrders { deck.apply(order) }
         let isFilled = deck.fill()

@@ -7,10 +7,11 @@ import EarshotAudioBase
 ///
 /// The first frame leaves the converter at the order's time, to the nearest frame of the device; a rate that follows the shared
 /// clock corrects the rest. Frames that the ring lacks are silent, and so are frames that the device skipped: the song stays in
-/// its place, so an order that comes too late begins in mid-song.
+/// its place, so a late order begins in mid-song.
 ///
 /// The song fades in after each silence and out before it, within its own frames. An order that comes too late for the fade-out
-/// takes effect after it. While one jump waits for its time, a second one silences the song until then: the ring needs the room.
+/// takes effect after the fade-out. A second jump that is ordered before the first one is due silences the song until its own time:
+/// the ring has no room for the sound of both.
 package struct SongRenderer: ~Copyable {
     /// The skipped frames after which the song stops: another device's counter is no gap.
     private static var gapLimit: Int64 { @_noLocks get { 1 << 22 } }
@@ -88,7 +89,7 @@ package struct SongRenderer: ~Copyable {
         while var new = orders.pop() {
             let waitingFrame = order?.ringFrame ?? -1
             if new.ringFrame < 0 {
-                // The jump that waited is made by the new order.
+                // The new order makes the jump that waited.
                 new.ringFrame = waitingFrame
             } else if waitingFrame >= 0 {
                 isMakingRoom = isPlaying
@@ -128,7 +129,7 @@ package struct SongRenderer: ~Copyable {
         let late = offset &- framesUntilOrder(cycle)
         order = nil
         if due.ringFrame >= 0 { ringFrame = due.ringFrame }
-        // A stop that comes late has its frames played already.
+        // The frames before a late stop were played.
         if due.isPlaying { ringFrame = ringFrame &+ late }
         isPlaying = due.isPlaying
     }
@@ -137,13 +138,13 @@ package struct SongRenderer: ~Copyable {
     private mutating func render(_ cycle: IOCycle, from offset: Int, _ frameCount: Int, remaining: Int) {
         guard frameCount > 0 else { return }
         guard isPlaying else {
-            // Frames before the next jump are not played any more.
+            // The frames before the next jump will not be played.
             let waitingFrame = order?.ringFrame ?? -1
             discard(before: waitingFrame >= 0 ? waitingFrame : ringFrame)
             return record(cycle, offset, frameCount, silence: .stopped)
         }
         discard(before: ringFrame)
-        // Frames before the present one may be due again after a resume; they are gone.
+        // A resume may need frames before the present one. The ring no longer has them.
         let available = readCount == ringFrame ? ring.heldFrames : 0
         let count = ring.read(block, frameCount: min(frameCount, available)).frameCount
         if count > 0 {

@@ -4,10 +4,10 @@ import EarshotAudioBase
 import EarshotAudioDSP
 import EarshotAudioFiles
 
-/// Reads a song into a ring at a device's rate, and keeps which position of the song each ring frame is. For one thread, which may
-/// wait for the disk; without a clock.
+/// Reads a song into a ring at a device's rate, and maps each ring frame to its position in the song. For one thread, which may
+/// wait for the disk; reads no clock.
 ///
-/// Positions count the file's own frames, so that devices of different rates share them. They are the resampler's, exact.
+/// Positions count the file's own frames, so that devices of different rates share them. They are the resampler's exact positions.
 package struct SongSource: ~Copyable {
     /// The ring frames for which the rate does not change.
     package static let chunkLength = 512

@@ -13,7 +13,7 @@ struct StemPlan: Sendable {
     let sections: [Section]
     /// The song frames without a take, in order.
     let gaps: [Range<Int64>]
-    /// Consecutive song frames whose sound has no jump, in order; together those of all sections.
+    /// The longest ranges of song frames without a jump, in order. Together they cover all sections.
     let runs: [Range<Int64>]
 
     /// - Parameter frameCount: the frames of the song.

@@ -50,7 +50,6 @@ final class TakeWindow {
         // Some frames before, for the next piece's filter.
         let start = max(0, frame - 256)
         frames = 0..<0
-        for c in 0..<buffer.channels.count { clearSamples(buffer.channels[c], Self.capacity) }
         if reader.framePosition != Int(start) { try reader.seek(to: Int(start)) }
         let count = try reader.read(into: buffer.channels, frameCount: Self.capacity)
         frames = start..<start + Int64(count)

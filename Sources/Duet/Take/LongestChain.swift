@@ -2,11 +2,11 @@
 
 /// The entries of a damaged list that agree on their order.
 enum LongestChain {
-    /// Returns the indices of the most ranges of which each begins at or after the end of the one before, in order. Takes
-    /// n log n steps: for each length of a chain the one that ends first is known (M. L. Fredman, "On computing the length of
-    /// longest increasing subsequences", 1975).
+    /// Returns the indices of the longest chain of ranges, in order: each range begins at or after the end of the one before. Takes
+    /// n log n steps, because it keeps the chain of each length that ends first (M. L. Fredman, "On computing the length of longest
+    /// increasing subsequences", 1975).
     static func indices(_ ranges: [(start: Int64, end: Int64)]) -> [Int] {
-        /// The last index of the chain of each length that ends first.
+        /// For each length, the last index of the chain that ends first.
         var last: [Int] = []
         var previous = [Int](repeating: -1, count: ranges.count)
         for (index, range) in ranges.enumerated() {

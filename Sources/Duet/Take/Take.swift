@@ -13,7 +13,8 @@ package struct Take: Sendable {
     package var map = SongMap()
     /// True if the last line is incomplete: the program was killed while it wrote.
     package var isTorn = false
-    /// The complete lines that were skipped: they have no entry, or contradict more others than agree with them.
+    /// The number of complete lines that were skipped: those without an entry, and those outside the longest chain of entries that
+    /// agree on their order.
     package var skippedLineCount = 0
 
     /// Reads a map file.
@@ -48,7 +49,7 @@ package struct Take: Sendable {
 
     private struct Version: Decodable { var version: Int }
 
-    /// Appends as many entries as agree on their order. Returns their number.
+    /// Appends the largest number of entries that agree on their order. Returns their number.
     private mutating func append(_ entries: [TakeMapper.Entry]) -> Int {
         var (pieces, gaps): ([SongMap.Piece], [SongMap.Gap]) = ([], [])
         for entry in entries {

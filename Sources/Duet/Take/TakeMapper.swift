@@ -116,9 +116,7 @@ package struct TakeMapper: Sendable {
     }
 
     private mutating func addGap(_ frame: Int64, _ frameCount: Int, _ reason: SongGapReason) {
-        if let open = gap, open.reason == reason, open.frameCount > 0, frameCount > 0,
-            open.frame + open.frameCount == frame
-        {
+        if let open = gap, open.reason == reason, open.frameCount > 0, frameCount > 0, open.end == frame {
             gap?.frameCount += Int64(frameCount)
             return
         }

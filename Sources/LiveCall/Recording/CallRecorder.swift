@@ -54,15 +54,11 @@ final class CallRecorder: Sendable {
 
         /// Passes the new states to the writer. Returns true if the recording is to end.
         private func update() -> Bool {
-            let (states, isEnding) = inbox.withLock { inbox in
-                defer { inbox.states = [] }
-                return (inbox.states, inbox.isEnding)
+            let (states, takes, isEnding) = inbox.withLock { inbox in
+                defer { (inbox.states, inbox.takes) = ([], []) }
+                return (inbox.states, inbox.takes, inbox.isEnding)
             }
             for (state, time) in states { writer.update(state, at: time) }
-            let takes = inbox.withLock { inbox in
-                defer { inbox.takes = [] }
-                return inbox.takes
-            }
             for log in takes { if let log { writer.beginTake(log) } else { endTake() } }
             return isEnding
         }

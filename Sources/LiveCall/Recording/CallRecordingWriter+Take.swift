@@ -32,7 +32,7 @@ extension CallRecordingWriter {
         take = nil
     }
 
-    /// Writes what became known of the take.
+    /// Appends the entries that became known to the take's map.
     func writeTake() {
         take?.write()
         noteTakeError()
@@ -42,17 +42,16 @@ extension CallRecordingWriter {
         if let error = take?.error { note(.file(error)) }
     }
 
-    /// Notes captured frames of the local voice, as far as the track has them.
+    /// Notes the captured frames of the local voice that the track has.
     /// - Parameters:
-    ///   - frame: the track's frame of the first of them.
-    ///   - writtenCount: the frames of the track before they were written.
+    ///   - frame: the track's frame of the first captured frame.
+    ///   - writtenCount: the frames of the track before the captured frames were written.
     func noteTake(_ cycle: CallCycle, at frame: Int, after writtenCount: Int) {
-        guard let take else { return }
-        let frames = max(0, frame, writtenCount)..<max(0, frame, writtenCount, localVoice.track.frameCount)
-        let skippedCount = frames.lowerBound - frame
-        guard localVoice.track.frameCount > writtenCount, frames.upperBound <= frame + cycle.frameCount else { return }
+        let (start, end) = (max(0, frame, writtenCount), localVoice.track.frameCount)
+        guard let take, start < end, end <= frame + cycle.frameCount else { return }
+        let skippedCount = start - frame
         take.add(
-            frames, sampleTime: cycle.sampleTime + Int64(skippedCount),
+            start..<end, sampleTime: cycle.sampleTime + Int64(skippedCount),
             hostTime: cycle.hostTime.advanced(bySeconds: Double(skippedCount) / Double(manifest.sampleRate)),
             latency: cycle.inputLatency + state.processingLatency)
     }

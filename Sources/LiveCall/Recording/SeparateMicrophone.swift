@@ -30,7 +30,7 @@ final class SeparateMicrophone {
     /// - Parameters:
     ///   - cycle: the block's time on the microphone's counter.
     ///   - position: the frame of the timeline at the block's first frame, by its host time.
-    /// - Returns: the converted frames, the frame of the timeline of the first of them, and the time at which it is in the block.
+    /// - Returns: the converted frames, and of the first of them the frame of the timeline and the host time.
     func convert(
         _ sound: ReadOnlyChannels, _ cycle: CallCycle, at position: Double
     ) -> (sound: ReadOnlyChannels, frameCount: Int, frame: Int, hostTime: HostTime) {

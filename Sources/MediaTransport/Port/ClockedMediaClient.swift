@@ -11,6 +11,6 @@ package protocol ClockedMediaClient: MediaClient {
     func pathChanged(to peer: PeerID)
     /// Notes the seconds of a round trip to a remote peer, as measured by checks.
     func measured(roundTrip: Double, to peer: PeerID)
-    /// Notes that the machine slept: a remote peer's clock may have gone on.
+    /// Notes that the machine slept. Remote peers' clocks may have continued meanwhile.
     func slept()
 }

@@ -9,13 +9,13 @@ struct PacketInfo {
     /// The number of the interface; 0 lets the kernel choose.
     var interface: UInt32
 
-    /// Memory for the control messages of a datagram: this one, and the kernel's time.
+    /// Memory for the control messages of a datagram: the packet information and the time of arrival.
     typealias Storage = InlineArray<16, UInt64>
 
     private static let headerSize = ControlMessages.headerSize
     private static let alignment = ControlMessages.alignment
 
-    /// Reads a control message from the kernel; nil if it is another one.
+    /// Reads a control message from the kernel; nil if the message is no packet information.
     init?(level: CInt, type: CInt, _ data: RawSpan) {
         if level == CInt(IPPROTO_IPV6), type == IPV6_PKTINFO, data.byteCount >= 20 {
             interface = data.native32(16)

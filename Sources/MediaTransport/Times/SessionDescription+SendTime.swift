@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SessionDescription {
-    /// Adds to an offer that packets may have a send time.
+    /// Adds send times to an offer.
     package mutating func offerSendTime() { sendTimeID = SendTimeExtension.identifiers.lowerBound }
 
-    /// Adds to an answer the send times of the offer, with the offer's identifier (RFC 8285 §6).
+    /// Adds the offer's send times to an answer, with the offer's identifier (RFC 8285 §6).
     package mutating func answerSendTime(to offer: SessionDescription) {
         if offer.profile.hasFeedback { sendTimeID = offer.sendTimeID }
     }

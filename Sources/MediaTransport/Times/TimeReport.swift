@@ -44,7 +44,7 @@ package struct TimeReport: Hashable, Sendable {
     /// The bytes of the packet's source, its name and both pairs.
     static let bodySize = 32
 
-    /// Reads the body of an application packet; nil if it is another one, or from another source than `sender`.
+    /// Reads the body of an application packet; nil if it is no time report, or its source is not `sender`.
     static func read(from sender: UInt32, _ bytes: RawSpan, _ body: Range<Int>) -> TimeReport? {
         guard body.count == bodySize, bytes.bigEndian32(body.lowerBound) == sender,
             bytes.bigEndian32(body.lowerBound + 4) == name
