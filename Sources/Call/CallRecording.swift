@@ -15,9 +15,9 @@ package struct CallCycle: BitwiseCopyable, Sendable {
     package var frameCount: Int
     /// The nominal start of the cycle.
     package var hostTime: HostTime
-    /// The seconds from the input converter to the start of the cycle, as the device tells them.
+    /// The seconds from the input converter to the start of the cycle, which the device reports.
     package var inputLatency: Double
-    /// The seconds from the start of the cycle to the output converter, as the device tells them.
+    /// The seconds from the start of the cycle to the output converter, which the device reports.
     package var outputLatency: Double
 
     @_noLocks

@@ -8,9 +8,9 @@ import EarshotAudioBase
 /// the estimate. Times are grouped into windows of 100 ms (``ClockReport``). Two estimators work on them, and the one with the
 /// smaller error is used: `PacketBounds` and `RobustMean`. Memory is bounded, whatever the peer sends, and nothing traps.
 ///
-/// The asymmetry of a path cannot be seen in packet times. So ``PeerClock`` has two uncertainties: one that holds if the least
-/// delays of both directions are alike, and half the least round trip, which holds always. A peer that lies about its times
-/// moves only its own clock; its claims cannot make the second smaller than half the round trip given to ``addRoundTrip(_:)``.
+/// The asymmetry of a path cannot be seen in packet times. So ``PeerClock`` has two uncertainties: one holds if the least delays of
+/// both directions are alike; the other, half the least round trip, holds always. A peer that lies about its times moves only our
+/// estimate of its own clock, and cannot make the second uncertainty smaller than half the round trip of ``addRoundTrip(_:)``.
 package struct ClockSync: Sendable {
     private var timeline = PeerTimeline()
     private var window = TransitWindow()
@@ -35,7 +35,7 @@ package struct ClockSync: Sendable {
                 sent: timeline.unwrap(sent, arrived: arrived), arrived: arrived.nanoseconds))
     }
 
-    /// Returns the report for the peer about its packets of the last window; nil before that is complete. Call it after each packet.
+    /// Returns the report for the peer about its packets of the last window; nil until the window is complete. Call this after each packet.
     package mutating func takeReport(at now: HostTime) -> ClockReport? {
         guard let end = window.end, end <= now, let (fastest, prompt) = window.close() else { return nil }
         add(

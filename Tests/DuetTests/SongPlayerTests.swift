@@ -117,6 +117,18 @@ import Testing
         #expect(state.missingFrameCount == 0)
     }
 
+    @Test func `a record that has ended gets no more entries`() throws {
+        let rig = try Rig(songSeconds: 10)
+        rig.player.play(from: SongPosition(units: 0), at: Rig.time(0.2))
+        let log = rig.player.makeLog()
+        rig.run(until: 1)
+        #expect(!log.takeEntries().isEmpty)
+        rig.run(until: 1.5)
+        log.end()
+        rig.run(until: 2)
+        #expect(log.takeEntries().isEmpty)
+    }
+
     @Test func `a record of what was played has the map of each played frame`() throws {
         let rig = try Rig(songSeconds: 10)
         rig.player.play(from: SongPosition(units: 0), at: Rig.time(0.2))

@@ -15,23 +15,28 @@ package final class SongLog: Sendable {
 
     /// The rate of the song's positions in hertz.
     package let songSampleRate: Double
-    private let entries = LockedValue<[Entry]>([])
+    private let entries = LockedValue<[Entry]?>([])  // nil once ended
 
     init(songSampleRate: Double) { self.songSampleRate = songSampleRate }
 
     /// Appends an entry. Played blocks are dropped while too many entries wait.
     func append(_ entry: Entry) {
         entries.withLock { entries in
-            if entries.count >= Self.limit, case .played = entry { return }
-            if entries.count < 2 * Self.limit { entries.append(entry) }
+            guard let count = entries?.count else { return }
+            if count >= Self.limit, case .played = entry { return }
+            if count < 2 * Self.limit { entries?.append(entry) }
         }
     }
 
     /// Returns the entries since the last call.
     package func takeEntries() -> [Entry] {
         entries.withLock { entries in
-            defer { entries = [] }
-            return entries
+            guard let taken = entries else { return [] }
+            entries = []
+            return taken
         }
     }
+
+    /// Ends the record: later entries are dropped.
+    package func end() { entries.withLock { $0 = nil } }
 }

@@ -30,7 +30,7 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
     /// - Parameters:
     ///   - channelCount: the channels of the call.
     ///   - deviceRate: the call's rate in hertz.
-    ///   - handle: is called on the song's thread when the song ends or fails.
+    ///   - handle: is called when the song ends or fails, on the thread that does the work.
     /// - Throws: the errors of opening; ``AudioFileError/notAudio(path:reason:)`` for a file without a frame.
     package init(
         path: String, channelCount: Int, deviceRate: Double,

@@ -17,7 +17,7 @@ extension LiveCall {
 
     /// Opens a song, silent until it is ordered to play. It replaces an earlier one. A recording of the call gets a take of the
     /// local voice until ``closeSong()``.
-    /// - Parameter handle: is called on the song's thread when the song ends or fails.
+    /// - Parameter handle: is called when the song ends or fails, on the song's thread or in ``closeSong()``.
     package func openSong(path: String, _ handle: @escaping @Sendable (SongState) -> Void = { _ in })
         throws(SongError) -> SongPlayer
     {
@@ -27,9 +27,9 @@ extension LiveCall {
             player = try SongPlayer(
                 path: path, channelCount: media.channelCount, deviceRate: media.voiceFormat.sampleRate, handle)
         } catch { throw .file(error) }
-        closeSong()
         let code = player.start()
         guard code == 0 else { throw .system(code: code) }
+        closeSong()
         media.setScheduledSong(CallInsert(callback: player.memory.callback, owner: player.memory))
         song.withLock { song in
             song = player

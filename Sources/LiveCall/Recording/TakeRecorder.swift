@@ -52,6 +52,7 @@ final class TakeRecorder {
     /// Completes the file and closes it.
     func finish() {
         write()
+        log.end()
         mapper.finish()
         append()
         do throws(AudioFileError) { try writer.close() } catch { self.error = self.error ?? error }
