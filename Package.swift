@@ -100,14 +100,14 @@ let allLayers = [
         name: "Diagnostics", uses: ["AudioBase", "AudioDSP", "AudioFiles", "CKissFFT", "CCairo"],
         testUses: ["AudioDevices"]),
     Layer(
-        name: "Duet", uses: ["AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "CRealtime"],
+        name: "Duet", uses: ["AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "ClockSync", "CRealtime"],
         testUses: ["EngineMeasures"]),
     Layer(
         name: "LiveCall",
         uses: [
             "AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "AudioDevices", "AudioSession", "AudioEngine",
-            "AudioQueues", "AudioStreams", "VoiceProcessing", "Playout", "MediaTransport", "Rooms", "Nearby", "Call",
-            "Duet",
+            "AudioQueues", "AudioStreams", "VoiceProcessing", "Playout", "ClockSync", "MediaTransport", "Rooms", "Nearby",
+            "Call", "Duet",
         ],
         testUses: ["Simulation", "EngineMeasures", "CEBUR128"]),
     Layer(

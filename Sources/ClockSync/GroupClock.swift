@@ -130,7 +130,7 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
         guard let leadership else { return true }
         let term = leadership.announcement.term
         if !leadership.isTrusted, leadership.leader == member { return announcement.term > term }
-        return isVacant || member == leadership.leader || announcement.term > term
+        return member == leadership.leader || announcement.term > term || isVacant && announcement.term == term
             || announcement.term == term && member < leadership.leader
     }
 

@@ -24,10 +24,15 @@ extension LiveCall {
         public var recordingConsent = RecordingConsent.ask
         /// The files of recordings.
         package var recording = CallRecordingSettings()
+        /// The folder for the songs and takes of duets; nil for `Earshot` in the user's music folder.
+        package var duetFolder: String?
         /// The folder for received files; nil to decline them.
         public var receivedFilesFolder: String?
 
         /// Creates the default settings of a guest.
         public init() {}
+
+        /// The folder for the songs that hosts of duets send.
+        var songFolder: String { "\(RecordingFolder.path(of: duetFolder))/Songs" }
     }
 }

@@ -73,6 +73,7 @@ extension LiveCall {
         }
         record(levels, snapshot)
         state.withLock { updateRecording($0, at: .now()) }
+        workOnDuet(snapshot, levels, at: .now())
         handle(.observation(observation))
     }
 

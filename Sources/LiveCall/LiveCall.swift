@@ -39,6 +39,8 @@ public final class LiveCall: Sendable {
     let player = LockedValue<AccompanimentPlayer?>(nil)
     /// The song that is played at ordered instants. Its lock is taken before that of `recorder`.
     let song = LockedValue<SongPlayer?>(nil)
+    /// The duet. Its lock is taken before that of `song`, and never together with that of `state`.
+    let duet = LockedValue(LiveDuet())
     private let thread = LockedValue<ServiceThread?>(nil)
     private let tasks = LockedValue<[Task<Void, Never>]>([])
     private let closing = LockedValue<Task<Void, Never>?>(nil)
@@ -135,6 +137,7 @@ public final class LiveCall: Sendable {
                     }
                 },
                 Task { [weak self] in for await event in room.events { self?.handle(.room(event)) } },
+                Task { [weak self] in for await datagram in room.datagrams { self?.receiveDuet(datagram) } },
                 arrivals,
             ]
             guard let device else { return }

@@ -8,6 +8,8 @@ import EarshotRooms
 package protocol LiveCallRoom: Sendable {
     /// The events, for one reader.
     var events: AsyncStream<NearbyEvent> { get }
+    /// The unreliable messages, for one reader.
+    var datagrams: AsyncStream<NearbyDatagram> { get }
     /// The messages, streams and files, for one reader.
     var arrivals: Mailbox<IncomingTransfer> { get }
     var fingerprint: KeyFingerprint { get }
@@ -28,6 +30,7 @@ package protocol LiveCallRoom: Sendable {
     func renegotiate(_ member: MemberID) async
     func storeVolumes(_ volumes: [PeerVolumes.Entry]) async
     func report(of member: MemberID) -> MediaPortReport?
+    func sendDatagram(_ bytes: [UInt8], to member: MemberID)
     func send(_ bytes: [UInt8], to members: [MemberID]) async throws(TransferFailure)
     func sendFile(at path: String, to members: [MemberID]) async throws(TransferError) -> OutgoingFile
     func close(endsRoom: Bool) async

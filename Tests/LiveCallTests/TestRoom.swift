@@ -16,10 +16,14 @@ import Foundation
 final class TestRoom: LiveCallRoom {
     let events: AsyncStream<NearbyEvent>
     let eventContinuation: AsyncStream<NearbyEvent>.Continuation
+    let datagrams: AsyncStream<NearbyDatagram>
+    let datagramContinuation: AsyncStream<NearbyDatagram>.Continuation
     let arrivals = Mailbox<IncomingTransfer>(capacity: 32)
     let fingerprint = CoreRig.key(1)
     let port: UInt16 = 47_400
     private let notes = LockedValue<[String]>([])
+    /// The messages that were sent, to whomever.
+    let sentDatagrams = LockedValue<[[UInt8]]>([])
     /// The seconds that ``close(endsRoom:)`` takes.
     private let closingTime: Double
     private let volumes: PeerVolumes
@@ -29,6 +33,7 @@ final class TestRoom: LiveCallRoom {
         self.closingTime = closingTime
         self.volumes = volumes
         (events, eventContinuation) = AsyncStream.makeStream()
+        (datagrams, datagramContinuation) = AsyncStream.makeStream()
     }
 
     var asked: [String] { notes.withLock { $0 } }
@@ -59,6 +64,7 @@ final class TestRoom: LiveCallRoom {
     func storeVolumes(_ volumes: [PeerVolumes.Entry]) async { storage.withLock { $0 += volumes } }
     func renegotiate(_ member: MemberID) async { note("renegotiate \(member.number)") }
     func report(of member: MemberID) -> MediaPortReport? { nil }
+    func sendDatagram(_ bytes: [UInt8], to member: MemberID) { sentDatagrams.withLock { $0.append(bytes) } }
     func send(_ bytes: [UInt8], to members: [MemberID]) async throws(TransferFailure) { note("send") }
     func sendFile(at path: String, to members: [MemberID]) async throws(TransferError) -> OutgoingFile {
         throw .noSuchFile(path)
@@ -68,6 +74,7 @@ final class TestRoom: LiveCallRoom {
         note("close")
         arrivals.finish()
         eventContinuation.finish()
+        datagramContinuation.finish()
     }
 }
 

@@ -96,6 +96,10 @@ struct SongDeck: ~Copyable {
         let frames = part.offset + part.frameCount
         state.hostTime = part.block.hostTime.advanced(
             bySeconds: Double(frames) / memory.sampleRate + part.block.latency)
+        if let last = ring.pieces.last {
+            let ahead = Double(last.end - end) / memory.sampleRate
+            state.end = (last.endPosition, state.hostTime.advanced(bySeconds: ahead))
+        }
         if source.hasEnded, end >= Int64(source.writtenCount) { state.hasEnded = true }
     }
 

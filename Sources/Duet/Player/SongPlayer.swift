@@ -122,6 +122,8 @@ package struct SongState: Sendable {
     /// The position that leaves the loudspeaker at ``hostTime``.
     package var position = SongPosition(units: 0)
     package var hostTime = HostTime(nanoseconds: 0)
+    /// The position that follows the converted sound, and the time at which it leaves the loudspeaker at the device's nominal rate.
+    package var end = (position: SongPosition(units: 0), hostTime: HostTime(nanoseconds: 0))
     /// True while the song is heard.
     package var isPlaying = false
     /// True from the song's end until it plays again.

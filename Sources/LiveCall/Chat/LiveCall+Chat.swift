@@ -119,6 +119,7 @@ extension LiveCall {
     }
 
     private func receive(_ file: IncomingFile, from id: MemberID) async {
+        if await receiveForDuet(file, from: id) { return }
         let number = state.withLock { $0.core.nextTransferID() }
         var transfer = FileTransfer(
             id: number, name: file.name, byteCount: file.size, sender: await introducedName(of: id), state: .receiving)

@@ -30,6 +30,26 @@ package enum RecordingFolder {
         throw .folder(path: "\(parent)/\(name)", code: EEXIST)
     }
 
+    /// Creates a folder named by date and a name, with mode 0700, and missing folders above it. Returns its absolute path.
+    /// - Parameter folder: the folder above; nil for the default folder.
+    static func createPlain(in folder: String?, named name: String, date: Date = Date())
+        throws(CallRecordingError) -> String
+    {
+        let parent = path(of: folder)
+        try make(parent)
+        return try "\(parent)/\(makeUnique(in: parent, "\(dateText(date)) \(cleaned(name))"))"
+    }
+
+    /// Creates a folder with mode 0700. Returns its name, which has a number if the folder exists.
+    static func makeUnique(in parent: String, _ name: String) throws(CallRecordingError) -> String {
+        for number in 1...999 {
+            let unique = number == 1 ? name : "\(name) \(number)"
+            if mkdir(PathText.bytes("\(parent)/\(unique)"), 0o700) == 0 { return unique }
+            guard errno == EEXIST else { throw .folder(path: "\(parent)/\(unique)", code: errno) }
+        }
+        throw .folder(path: "\(parent)/\(name)", code: EEXIST)
+    }
+
     /// Returns the absolute path of the user's folder; of the default folder for nil.
     static func path(of folder: String?) -> String {
         guard let folder else { return "\(musicFolder())/Earshot" }
@@ -81,7 +101,7 @@ package enum RecordingFolder {
 
     /// Returns a name as part of a file name: without slashes, control characters and a leading dot. Names of rooms and participants
     /// are short enough.
-    private static func cleaned(_ name: String) -> String {
+    static func cleaned(_ name: String) -> String {
         // By scalars: a slash with a combining mark is one character, but still separates path components.
         let scalars = name.unicodeScalars.map { $0 == "/" || $0.properties.generalCategory == .control ? "-" : $0 }
         let text = String(String.UnicodeScalarView(scalars))

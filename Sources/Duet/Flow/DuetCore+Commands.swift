@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+
+/// The reason that a command of a duet was not executed. Nothing changed.
+package enum DuetRefusal: Error, Hashable, Sendable {
+    /// Only the host chooses the song.
+    case notHost
+    /// The host has chosen no song.
+    case noSong
+    /// The song's file is not here yet.
+    case songMissing
+    /// The attempt has not begun.
+    case notStarted
+    /// The group's time is not known yet.
+    case noTime
+}
+
+/// Commands of the local singer.
+extension DuetCore {
+    /// Chooses a song whose file is here, and begins a new attempt; nil for none.
+    package mutating func choose(_ song: DuetSong?) throws(DuetRefusal) {
+        guard host == own || host == nil else { throw .notHost }
+        presentSong = song?.hash
+        setSong(song)
+        beginAttempt()
+    }
+
+    /// Notes that the song's file is here; nil if it is not.
+    package mutating func setPresentSong(_ hash: String?) {
+        presentSong = hash
+        nextMessage = nil
+    }
+
+    /// Notes that the transfer of the song's file to a member has ended.
+    package mutating func songWasSent(to member: Member, isComplete: Bool, at now: HostTime) {
+        guard sendings[member] != nil else { return }
+        sendings[member] = isComplete ? .some(nil) : now.advanced(bySeconds: Self.retryTime)
+    }
+
+    /// Announces the stem of an attempt.
+    package mutating func setStem(_ stem: DuetStem) {
+        self.stem = stem
+        nextMessage = nil
+    }
+
+    /// Agrees to sing the attempt, and to its recording, or takes the agreement back.
+    package mutating func agree(_ agrees: Bool = true) throws(DuetRefusal) {
+        guard let song else { throw .noSong }
+        guard presentSong == song.hash else { throw .songMissing }
+        agreement = agrees ? transport.attempt : nil
+        nextMessage = nil
+    }
+
+    package mutating func pause(at now: HostTime) throws(DuetRefusal) {
+        let time = try commandTime(at: now)
+        guard transport.state == .playing else { return }
+        change(to: .paused, position: Self.nanoseconds(transport.position(at: time)), at: time)
+    }
+
+    package mutating func resume(at now: HostTime) throws(DuetRefusal) {
+        let time = try commandTime(at: now)
+        guard transport.state == .paused else { return }
+        change(to: .playing, position: transport.position, at: time)
+    }
+
+    /// Continues at a position in seconds, clamped to the song. A paused song stays paused.
+    package mutating func seek(to position: Double, at now: HostTime) throws(DuetRefusal) {
+        let time = try commandTime(at: now)
+        let last = max(0, (song?.duration ?? 0) - 0.1)
+        change(to: transport.state, position: Self.nanoseconds(max(0, min(last, position))), at: time)
+    }
+
+    /// Begins a new attempt, to which all singers must agree.
+    package mutating func singAgain() throws(DuetRefusal) {
+        guard song != nil else { throw .noSong }
+        beginAttempt()
+    }
+
+    private mutating func beginAttempt() {
+        transport.attempt = transport.attempt == .max ? 1 : transport.attempt + 1
+        if transport.revision == 0 { transport.attempt = 1 }
+        (agreement, stem) = (nil, nil)
+        change(to: .waiting, position: 0, at: HostTime(nanoseconds: 0))
+    }
+
+    /// Returns the group's time at which a command takes effect.
+    private func commandTime(at now: HostTime) throws(DuetRefusal) -> HostTime {
+        guard song != nil else { throw .noSong }
+        guard transport.state != .waiting else { throw .notStarted }
+        guard let time = group.groupTime(at: now)?.time else { throw .noTime }
+        return time.advanced(bySeconds: Self.commandTime)
+    }
+
+    private static func nanoseconds(_ seconds: Double) -> Int64 { Int64((max(0, seconds) * 1e9).rounded()) }
+}
+
+/// The state for faces and for the player.
+extension DuetCore {
+    package func status(at now: HostTime) -> DuetStatus<Member> {
+        var status = DuetStatus<Member>()
+        (status.song, status.attempt) = (song, transport.attempt)
+        status.hasAgreed = agreement == transport.attempt
+        status.singers = others.sorted { $0.key < $1.key }.map { member, other in
+            let message = other.message
+            return .init(
+                member: member, hasSong: song != nil && message.presentSong == song?.hash,
+                hasAgreed: message.agreement == transport.attempt,
+                stem: message.stem.flatMap { $0.attempt == transport.attempt ? $0 : nil })
+        }
+        let time = group.groupTime(at: now)
+        status.uncertainty = time?.uncertainty
+        status.phase = phase(at: time?.time)
+        if let song, let time {
+            status.position = max(0, min(song.duration, transport.position(at: time.time)))
+        }
+        return status
+    }
+
+    private func phase(at time: HostTime?) -> DuetStatus<Member>.Phase {
+        guard let song else { return .noSong }
+        guard presentSong == song.hash else { return .gettingSong }
+        guard transport.state != .waiting, agreement == transport.attempt else { return .agreeing }
+        guard let time else { return .findingTime }
+        let position = transport.position(at: time)
+        if position >= song.duration { return .ended }
+        guard transport.state == .playing else { return .paused }
+        return position < 0 ? .counting(-position) : .singing
+    }
+
+    /// Returns the seconds of the song that should leave the loudspeaker at a local time; nil while it does not play.
+    package func duePosition(at local: HostTime) -> Double? {
+        guard transport.state == .playing, appliedTransport == transport,
+            let time = group.groupTime(at: local)?.time
+        else { return nil }
+        return transport.position(at: time)
+    }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotClockSync
+
+/// The agreement of a room's members to sing a song together: who has the song, who is ready, and the playback at instants of the
+/// group's time. A sans-IO value. Equal inputs give equal outputs.
+///
+/// The host chooses the song. Any member may pause, seek and begin a new attempt; the last change counts. Each member announces its
+/// state to all, so lost messages need no repetition. A member that comes back joins in place.
+package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
+    /// An output, to be executed in order.
+    package enum Action: Hashable, Sendable {
+        /// Sends a message to all members. It may be lost.
+        case send([UInt8])
+        /// Sends the song's file to a member that lacks it.
+        case sendSong(to: Member)
+        /// The song is this one from now on; nil for none.
+        case setSong(DuetSong?)
+        /// Plays from so many seconds on.
+        case play(from: Double, at: HostTime)
+        case pause(at: HostTime)
+        /// Records the attempt.
+        case record(attempt: UInt32)
+        case finishRecording(attempt: UInt32)
+    }
+
+    /// Seconds between two announcements.
+    static var interval: Double { 0.25 }
+    /// Seconds without a message after which a member no longer counts as a singer.
+    static var silence: Double { 3 }
+    /// Seconds from the agreement to the song's first frame: the count-in.
+    static var leadTime: Double { 3.5 }
+    /// Seconds from a command to its instant, so that each member knows it in time.
+    static var commandTime: Double { 0.5 }
+    /// Seconds that a player needs to play a position.
+    static var preparation: Double { 0.3 }
+    /// Seconds for which the recording goes on after the song: the latencies of a device.
+    static var tail: Double { 1 }
+    /// Seconds until a song's file is sent again after a failure.
+    static var retryTime: Double { 5 }
+
+    struct Other: Sendable {
+        var message: DuetMessage
+        var time: HostTime
+    }
+
+    let own: Member
+    var group: GroupClock<Member>
+    var host: Member?
+    var members: Set<Member> = []
+    var others: [Member: Other] = [:]
+    var song: DuetSong?
+    var transport = DuetTransport()
+    /// The hash of the file that is here.
+    var presentSong: String?
+    var agreement: UInt32?
+    var stem: DuetStem?
+    /// The transport that the player follows; nil for none.
+    var appliedTransport: DuetTransport?
+    /// True after an order to play.
+    private var isPlayerOn = false
+    /// The jumps of the group's time that the player has followed.
+    private var jumpCount = 0
+    /// The attempt that is being recorded.
+    var recordedAttempt: UInt32?
+    /// The members to which the song's file is being sent, or was sent in vain, with the time of the next attempt.
+    var sendings: [Member: HostTime?] = [:]
+    var nextMessage: HostTime?
+    var actions: [Action] = []
+
+    package init(own: Member) {
+        self.own = own
+        group = GroupClock(own: own)
+    }
+
+    /// True if there is a duet: a song here, or another singer.
+    package var isActive: Bool { song != nil || !others.isEmpty }
+
+    /// Sets the members of the room, with or without this one, and the host.
+    package mutating func setMembers(_ members: Set<Member>, host: Member?) {
+        guard members != self.members || host != self.host else { return }
+        (self.members, self.host) = (members, host)
+        others = others.filter { members.contains($0.key) }
+        sendings = sendings.filter { members.contains($0.key) }
+        group.setMembers(members, host: host)
+    }
+
+    /// Sets the present estimate of a member's clock; nil for none.
+    package mutating func setClock(_ clock: PeerClock?, of member: Member) { group.setClock(clock, of: member) }
+
+    /// Notes that the machine slept: the group's time is unknown.
+    package mutating func slept() {
+        group.slept()
+        appliedTransport = nil
+    }
+
+    /// Reads a message of a member. Ignores those of others, and what is no message.
+    package mutating func receive(_ bytes: [UInt8], from member: Member, at now: HostTime) {
+        guard members.contains(member), member != own, let message = DuetMessage(bytes) else { return }
+        others[member] = Other(message: message, time: now)
+        if let clock = message.clock { group.receive(GroupAnnouncement(clock), from: member) }
+        if member == host, message.song != song { setSong(message.song) }
+        if let other = message.transport, other.supersedes(transport) { transport = other }
+    }
+
+    /// Does what is due. Call this every 50 ms.
+    package mutating func tick(at now: HostTime) -> [Action] {
+        others = others.filter { now.seconds(since: $0.value.time) < Self.silence }
+        if isActive {
+            let announcement = group.tick(at: now)
+            if group.jumpCount != jumpCount { (jumpCount, appliedTransport) = (group.jumpCount, nil) }
+            startIfAgreed(at: now)
+            follow(at: now)
+            sendSong(at: now)
+            announce(announcement, at: now)
+        }
+        defer { actions = [] }
+        return actions
+    }
+
+    /// The members that sing: they announce that they follow the duet.
+    var singers: [Member] { others.keys.sorted() }
+
+    mutating func setSong(_ new: DuetSong?) {
+        song = new
+        sendings = [:]
+        (agreement, stem, appliedTransport) = (nil, nil, nil)
+        isPlayerOn = false
+        actions.append(.setSong(new))
+    }
+
+    /// The host starts the attempt when all singers have agreed to it.
+    private mutating func startIfAgreed(at now: HostTime) {
+        guard host == own, let song, transport.state == .waiting, presentSong == song.hash, !others.isEmpty,
+            agreement == transport.attempt, let time = group.groupTime(at: now)?.time,
+            others.values.allSatisfy({
+                $0.message.presentSong == song.hash && $0.message.agreement == transport.attempt
+            })
+        else { return }
+        change(to: .playing, position: 0, at: time.advanced(bySeconds: Self.leadTime))
+    }
+
+    mutating func change(to state: DuetTransport.State, position: Int64, at time: HostTime) {
+        transport.revision &+= 1
+        (transport.state, transport.position, transport.time) = (state, position, time.nanoseconds)
+        nextMessage = nil
+    }
+
+    /// Brings the player and the recording to the state of the transport.
+    private mutating func follow(at now: HostTime) {
+        guard let song, presentSong == song.hash, agreement == transport.attempt, transport.state != .waiting else {
+            finishRecording()
+            return stopPlayer(at: now)
+        }
+        guard let time = group.groupTime(at: now)?.time else { return }
+        let isOver = transport.position(at: time) >= song.duration + Self.tail
+        if recordedAttempt != transport.attempt || isOver { finishRecording() }
+        if transport.state == .playing, !isOver, recordedAttempt == nil {
+            recordedAttempt = transport.attempt
+            actions.append(.record(attempt: transport.attempt))
+        }
+        guard appliedTransport != transport, let start = group.localTime(at: transport.groupTime) else {
+            return
+        }
+        appliedTransport = transport
+        if transport.state == .playing { play(song, start, at: now) } else { stopPlayer(at: max(now, start)) }
+    }
+
+    private mutating func stopPlayer(at time: HostTime) {
+        guard isPlayerOn else { return }
+        isPlayerOn = false
+        actions.append(.pause(at: time))
+    }
+
+    private mutating func play(_ song: DuetSong, _ start: HostTime, at now: HostTime) {
+        let earliest = now.advanced(bySeconds: Self.preparation)
+        let time = max(start, earliest)
+        // A member that learns of the start late joins in place.
+        guard let group = group.groupTime(at: time)?.time else { return }
+        let position = transport.position(at: group)
+        guard position < song.duration else { return stopPlayer(at: now) }
+        isPlayerOn = true
+        actions.append(.play(from: max(0, position), at: time))
+    }
+
+    private mutating func finishRecording() {
+        guard let attempt = recordedAttempt else { return }
+        recordedAttempt = nil
+        actions.append(.finishRecording(attempt: attempt))
+    }
+
+    private mutating func sendSong(at now: HostTime) {
+        guard host == own, let song, presentSong == song.hash else { return }
+        for (member, other) in others.sorted(by: { $0.key < $1.key }) where other.message.presentSong != song.hash {
+            // The inner nil is a transfer under way.
+            if let sending = sendings[member], sending.map({ $0 > now }) ?? true { continue }
+            sendings[member] = .some(nil)
+            actions.append(.sendSong(to: member))
+        }
+    }
+
+    private mutating func announce(_ announcement: GroupAnnouncement?, at now: HostTime) {
+        guard announcement != nil || nextMessage.map({ $0 <= now }) ?? true else { return }
+        nextMessage = now.advanced(bySeconds: Self.interval)
+        var message = DuetMessage()
+        message.clock = announcement.map { DuetMessage.Clock($0) }
+        if host == own { message.song = song }
+        (message.transport, message.presentSong) = (transport, presentSong)
+        (message.agreement, message.stem) = (agreement, stem)
+        actions.append(.send(message.bytes))
+    }
+}

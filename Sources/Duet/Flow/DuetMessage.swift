@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotClockSync
+import Foundation
+
+/// The state of a singer, announced to all others several times a second. Each message is complete, so the next one makes up for a
+/// lost one. docs/wire.md describes the JSON.
+package struct DuetMessage: Codable, Hashable, Sendable {
+    /// The greatest size in bytes: one datagram.
+    package static let maximumSize = 1_100
+    private static let currentVersion = 1
+
+    /// The line from the sender's clock to the group's time.
+    struct Clock: Codable, Hashable, Sendable {
+        var term: UInt32
+        var from: Int64
+        var to: Int64
+        var rate: Double
+    }
+
+    private var duet = currentVersion
+    /// The group's time; nil unless the sender leads it.
+    var clock: Clock?
+    /// The host's song.
+    var song: DuetSong?
+    var transport: DuetTransport?
+    /// The hash of the song whose file the sender has.
+    var presentSong: String?
+    /// The attempt to which the sender has agreed.
+    var agreement: UInt32?
+    /// The sender's last stem.
+    var stem: DuetStem?
+
+    private enum CodingKeys: String, CodingKey {
+        case duet, clock, song, transport, presentSong = "has", agreement = "agrees", stem
+    }
+
+    init() {}
+
+    /// Reads a message; nil if it is none, or of an unknown version.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count <= Self.maximumSize, let message = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
+            message.duet == Self.currentVersion, message.song?.isValid ?? true, message.transport?.isValid ?? true,
+            message.stem?.isValid ?? true
+        else { return nil }
+        self = message
+    }
+
+    package var bytes: [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return (try? encoder.encode(self)).map(Array.init) ?? []  // every value can be encoded
+    }
+}
+
+extension GroupAnnouncement {
+    init(_ clock: DuetMessage.Clock) {
+        self.init(
+            term: clock.term,
+            line: ClockLine(
+                from: HostTime(nanoseconds: clock.from), to: HostTime(nanoseconds: clock.to), rate: clock.rate))
+    }
+}
+
+extension DuetMessage.Clock {
+    init(_ announcement: GroupAnnouncement) {
+        let line = announcement.line
+        self.init(
+            term: announcement.term, from: line.from.nanoseconds, to: line.to.nanoseconds, rate: line.rate)
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The song that the singers of a duet have chosen: a file, found by its hash.
+package struct DuetSong: Codable, Hashable, Sendable {
+    /// The greatest size of a song's file in bytes.
+    package static let largestFile: Int64 = 512 << 20
+    /// The longest song in seconds.
+    package static let longestDuration = 6 * 3_600.0
+    /// The bytes of the longest name.
+    private static let longestName = 200
+
+    /// The file's name without its folder.
+    package var name: String
+    package var byteCount: Int64
+    /// The SHA-256 of the file in 64 hexadecimal digits.
+    package var hash: String
+    /// The length in seconds.
+    package var duration: Double
+
+    private enum CodingKeys: String, CodingKey {
+        case name, byteCount = "bytes", hash = "sha256", duration = "seconds"
+    }
+
+    /// - Parameter name: is shortened to 200 bytes of UTF-8.
+    package init(name: String, byteCount: Int64, hash: String, duration: Double) {
+        var name = name
+        while name.utf8.count > Self.longestName { name.removeLast() }
+        (self.name, self.byteCount, self.hash, self.duration) = (name, byteCount, hash, duration)
+    }
+
+    /// The name without its ending.
+    package var title: String {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count > 1 && !parts[0].isEmpty ? parts.dropLast().joined(separator: ".") : name
+    }
+
+    /// False if no file can have these values.
+    var isValid: Bool {
+        !name.isEmpty && name.utf8.count <= Self.longestName && isHash(hash)
+            && (1...Self.largestFile).contains(byteCount)
+            && duration > 0 && duration <= Self.longestDuration
+    }
+}
+
+/// A singer's aligned stem of an attempt: a file, found by its hash.
+package struct DuetStem: Codable, Hashable, Sendable {
+    /// The greatest size of a stem's file in bytes: six hours in 24 bits.
+    package static let largestFile: Int64 = 4 << 30
+
+    /// The attempt that was sung.
+    package var attempt: UInt32
+    package var byteCount: Int64
+    /// The SHA-256 of the file in 64 hexadecimal digits.
+    package var hash: String
+
+    private enum CodingKeys: String, CodingKey { case attempt, byteCount = "bytes", hash = "sha256" }
+
+    package init(attempt: UInt32, byteCount: Int64, hash: String) {
+        (self.attempt, self.byteCount, self.hash) = (attempt, byteCount, hash)
+    }
+
+    /// False if no file can have these values.
+    var isValid: Bool { isHash(hash) && (1...Self.largestFile).contains(byteCount) }
+}
+
+private func isHash(_ text: String) -> Bool {
+    text.utf8.count == 64 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The state of a duet at an instant.
+package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, Sendable {
+    package enum Phase: Hashable, Sendable {
+        /// The host has chosen no song.
+        case noSong
+        /// The song's file is missing here.
+        case gettingSong
+        /// The singers agree to the attempt.
+        case agreeing
+        /// All have agreed. The group's time is not known here yet.
+        case findingTime
+        /// The song begins after so many seconds.
+        case counting(Double)
+        case singing
+        case paused
+        /// The attempt is over.
+        case ended
+    }
+
+    /// Another singer.
+    package struct Singer: Hashable, Sendable {
+        package var member: Member
+        /// True if the singer has the song's file.
+        package var hasSong = false
+        /// True if the singer has agreed to the attempt.
+        package var hasAgreed = false
+        /// The stem of the attempt; nil before it is complete.
+        package var stem: DuetStem?
+    }
+
+    package var phase = Phase.noSong
+    package var song: DuetSong?
+    /// The number of the attempt, from 1.
+    package var attempt: UInt32 = 1
+    /// The seconds of the song that have been played; 0 before the start.
+    package var position = 0.0
+    /// True if the local singer has agreed to the attempt.
+    package var hasAgreed = false
+    /// The other singers, in their order.
+    package var singers: [Singer] = []
+    /// The seconds by which the start may differ between this machine and the leader's, whatever the path; nil while the time is
+    /// unknown.
+    package var uncertainty: Double?
+
+    package init() {}
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+
+/// The playback of a duet's song, as all singers should have it: a position at an instant of the group's time.
+package struct DuetTransport: Codable, Hashable, Sendable {
+    package enum State: String, Codable, Sendable {
+        /// The attempt has not begun: the singers must agree first.
+        case waiting
+        case playing
+        case paused
+    }
+
+    /// Increases with each change. It wraps, so that no revision is the last one.
+    package var revision: UInt32 = 0
+    /// The number of the attempt, from 1.
+    package var attempt: UInt32 = 1
+    package var state = State.waiting
+    /// The position in the song in nanoseconds.
+    package var position: Int64 = 0
+    /// The group's time of the position in nanoseconds.
+    package var time: Int64 = 0
+
+    package init() {}
+
+    /// False for a position outside of all songs.
+    var isValid: Bool { position >= 0 && Double(position) * 1e-9 <= DuetSong.longestDuration && attempt > 0 }
+
+    /// The instant of the position, on the group's clock.
+    var groupTime: HostTime { HostTime(nanoseconds: time) }
+
+    /// Returns the position in seconds at an instant of the group's time; negative before the start.
+    func position(at group: HostTime) -> Double {
+        let position = Double(position) * 1e-9
+        return state == .playing ? position + group.seconds(since: groupTime) : position
+    }
+
+    /// Returns true if this change counts, and not the other one. All members decide alike.
+    func supersedes(_ other: DuetTransport) -> Bool {
+        guard revision == other.revision else { return Int32(bitPattern: revision &- other.revision) > 0 }
+        // Two members changed the transport at once.
+        return (attempt, time, position, state.rawValue)
+            > (other.attempt, other.time, other.position, other.state.rawValue)
+    }
+}

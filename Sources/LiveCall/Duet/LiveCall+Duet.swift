@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotAudioFiles
+import EarshotDuet
+import EarshotNearby
+import EarshotRooms
+
+/// A command of a duet.
+package enum DuetCommand: Hashable, Sendable {
+    /// Agrees to sing the attempt, and to its recording, or takes the agreement back.
+    case agree(Bool)
+    case pause
+    case resume
+    /// Continues at a position in seconds.
+    case seek(to: Double)
+    /// Begins a new attempt. The last one stays.
+    case singAgain
+}
+
+/// The duet of a call. Any thread except a render thread.
+extension LiveCall {
+    /// The state of the duet; nil while there is none.
+    package var duetStatus: LiveDuetStatus? { duet.withLock { $0.status(at: .now()) } }
+
+    /// Chooses the song of the duet. The host's choice takes effect as soon as the call is in a room. Reads the file in the
+    /// background; ``LiveDuetStatus/problems`` has a failure.
+    package func chooseSong(path: String) {
+        Task.detached { [self] in
+            do throws(DuetProblem) {
+                let song = try SongFile.describe(path)
+                duet.withLock { $0.chosen = (song, path) }
+            } catch {
+                duet.withLock { $0.note(error) }
+            }
+        }
+    }
+
+    /// Executes a command of the duet, or refuses it without a change.
+    package func perform(_ command: DuetCommand) throws(DuetRefusal) {
+        try duet.withLock { duet throws(DuetRefusal) in
+            let now = HostTime.now()
+            switch command {
+            case .agree(let agrees): try duet.core?.agree(agrees)
+            case .pause: try duet.core?.pause(at: now)
+            case .resume: try duet.core?.resume(at: now)
+            case .seek(let position): try duet.core?.seek(to: position, at: now)
+            case .singAgain:
+                try duet.core?.singAgain()
+                try duet.core?.agree()
+            }
+        }
+        // A recording of the local voice is a part of the agreement.
+        if case .agree(true) = command { try? perform(.allowRecording(true)) }
+    }
+
+    func receiveDuet(_ datagram: NearbyDatagram) {
+        duet.withLock { $0.core?.receive(datagram.bytes, from: datagram.sender, at: .now()) }
+    }
+
+    /// Does what the duet needs. On the call's thread.
+    func workOnDuet(_ snapshot: LiveCallSnapshot, _ levels: LiveCallLevels, at now: HostTime) {
+        guard snapshot.isInRoom, let own = snapshot.localParticipant else { return }
+        let others = snapshot.participants.filter(\.isNative)
+        let actions = duet.withLock { duet in
+            var core = duet.core ?? DuetCore(own: own.id)
+            let host = own.isHost ? own.id : others.first(where: \.isHost)?.id
+            core.setMembers(Set(others.map(\.id) + [own.id]), host: host)
+            for other in others { core.setClock(levels.participants[other.id]?.media.clock?.clock, of: other.id) }
+            if let (song, path) = duet.chosen, own.isHost {
+                duet.chosen = nil
+                duet.songPath = path
+                try? core.choose(song)  // only a guest is refused
+            }
+            let actions = core.tick(at: now)
+            duet.core = core
+            duet.followTime(at: now)
+            return actions
+        }
+        for action in actions { execute(action, to: others.map(\.id)) }
+        finishAttempts(snapshot, at: now)
+    }
+
+    private func execute(_ action: DuetCore<MemberID>.Action, to others: [MemberID]) {
+        switch action {
+        case .send(let bytes): for member in others { room.sendDatagram(bytes, to: member) }
+        case .sendSong(let member): sendSong(to: member)
+        case .setSong(let song): setSong(song)
+        case .play(let position, let time): duet.withLock { $0.play(from: position, at: time) }
+        case .pause(let time): duet.withLock { $0.player?.pause(at: time) }
+        case .record(let attempt): record(attempt)
+        case .finishRecording(let attempt):
+            duet.withLock { $0.attempts[attempt]?.isOver = true }
+            try? perform(.stopRecording)  // refused if the recording has failed
+        }
+    }
+
+    // MARK: The song
+
+    private func setSong(_ song: DuetSong?) {
+        closeSong()
+        let path = duet.withLock { duet in
+            let path = duet.songPath
+            duet.beginSong(path: nil, nil)
+            return path
+        }
+        guard let song else { return }
+        if let path, duet.withLock({ $0.core?.status(at: .now()).phase != .gettingSong }) {
+            openSong(song, path: path)
+        } else {
+            findSong(song)
+        }
+    }
+
+    /// Opens the song that the duet has now, unless it has another one meanwhile.
+    func openSong(_ song: DuetSong, path: String) {
+        do throws(SongError) {
+            let player = try openSong(path: path) { [weak self] state in
+                if let failure = state.failure { self?.duet.withLock { $0.note(.song(failure)) } }
+            }
+            duet.withLock { duet in
+                guard duet.core?.status(at: .now()).song?.hash == song.hash else { return }
+                duet.beginSong(path: path, player)
+                duet.core?.setPresentSong(song.hash)
+            }
+        } catch {
+            let problem: DuetProblem =
+                switch error {
+                case .noSound: .noSound
+                case .file(let error): .song(error)
+                case .system(let code): .system(code: code)
+                }
+            duet.withLock { $0.note(problem) }
+        }
+    }
+
+    /// Opens the song if its file is in the folder of songs from an earlier duet. Otherwise the host sends it.
+    private func findSong(_ song: DuetSong) {
+        Task.detached { [self] in
+            let path = "\(configuration.songFolder)/\(RecordingFolder.cleaned(song.name))"
+            guard let found = try? SongFile.hash(path, limit: DuetSong.largestFile), found.hash == song.hash else {
+                return
+            }
+            openSong(song, path: path)
+        }
+    }
+
+    private func sendSong(to member: MemberID) {
+        guard let path = duet.withLock({ $0.songPath }) else { return }
+        Task { [self] in
+            var reason: TransferError?
+            do throws(TransferError) {
+                let file = try await room.sendFile(at: path, to: [member])
+                do throws(TransferFailure) { try await file.finished() } catch { reason = error.reasons[member] }
+            } catch { reason = error }
+            duet.withLock { duet in
+                duet.core?.songWasSent(to: member, isComplete: reason == nil, at: .now())
+                if let reason {
+                    duet.note(
+                        .notSent(name: path.split(separator: "/").last.map(String.init) ?? path, to: member, reason))
+                }
+            }
+        }
+    }
+}

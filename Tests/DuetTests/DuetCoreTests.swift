@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import Testing
+
+@testable import EarshotClockSync
+@testable import EarshotDuet
+
+/// Singers agree, begin, pause, seek, leave and come back, over seeds, with messages that are late or lost.
+@Suite struct DuetCoreTests {
+    private static let seeds = 1...10 as ClosedRange<UInt64>
+    @Test(arguments: seeds) func `the song begins on all machines at one instant after all have agreed`(seed: UInt64)
+        throws
+    {
+        var rig = DuetRig(3, seed: seed)
+        rig.join(0, 1, 2)
+        rig.run(0.3)
+        try rig.members[0].core.choose(DuetRig.song)
+        #expect(throws: DuetRefusal.notHost) { try rig.members[1].core.choose(DuetRig.song) }
+        #expect(throws: DuetRefusal.noSong) { try rig.members[1].core.agree() }
+        rig.run(0.4)
+        #expect(rig.status(1).phase == .gettingSong && rig.status(0).phase == .agreeing)
+        #expect(throws: DuetRefusal.songMissing) { try rig.members[1].core.agree() }
+        rig.run(2)
+        #expect(rig.transferCount == 2)
+        try rig.members[0].core.agree()
+        try rig.members[1].core.agree()
+        rig.run(3)
+        // One singer is missing.
+        #expect(rig.status(2).singers.map(\.hasAgreed) == [true, true] && rig.status(0).phase == .agreeing)
+        #expect(rig.members.allSatisfy { $0.orders.allSatisfy { $0.position == nil } && $0.recordings.isEmpty })
+        try rig.members[2].core.agree()
+        rig.run(2)
+        for index in 0..<3 {
+            guard case .counting(let seconds) = rig.status(index).phase else { throw Unexpected(rig.status(index)) }
+            #expect(seconds > 0.5 && seconds < 3)
+            #expect(rig.members[index].recordings == [1])
+        }
+        rig.run(4)
+        #expect((0..<3).allSatisfy { rig.status($0).phase == .singing && rig.position($0) ?? 0 > 1 })
+        #expect(try #require(rig.spread) < rig.tolerance)
+        #expect(rig.largestMessage < 700, "\(rig.largestMessage)")
+    }
+
+    @Test(arguments: seeds) func `anybody pauses, resumes and seeks, and all follow`(seed: UInt64) throws {
+        var rig = DuetRig(3, seed: seed)
+        rig.lossRate = 0.3
+        #expect(throws: DuetRefusal.noSong) { try rig.members[0].core.pause(at: rig.local(0)) }
+        try rig.start(3)
+        #expect(throws: DuetRefusal.notStarted) { try rig.members[0].core.pause(at: rig.local(0)) }
+        rig.run(6)
+        try rig.members[1].core.pause(at: rig.local(1))
+        rig.run(2.5)
+        #expect((0..<3).allSatisfy { rig.status($0).phase == .paused && rig.position($0) == nil })
+        let paused = rig.status(0).position
+        #expect((0..<3).allSatisfy { abs(rig.status($0).position - paused) < 1e-6 })
+        try rig.members[2].core.resume(at: rig.local(2))
+        rig.run(2.5)
+        #expect(try #require(rig.spread) < rig.tolerance)
+        #expect(abs(try #require(rig.position(0)) - paused - 2) < 0.1)
+        try rig.members[0].core.seek(to: 40, at: rig.local(0))
+        try rig.members[1].core.seek(to: 20, at: rig.local(1))
+        rig.run(2.5)
+        // One of both counts, for all.
+        let position = try #require(rig.position(2))
+        #expect(abs(position - 42) < 0.1 || abs(position - 22) < 0.1, "\(position)")
+        #expect(try #require(rig.spread) < rig.tolerance)
+        try rig.members[1].core.seek(to: 1e9, at: rig.local(1))
+        rig.run(2.5)
+        #expect((0..<3).allSatisfy { rig.status($0).phase == .ended })
+        #expect(rig.members.allSatisfy { $0.finished == [1] })
+    }
+
+    @Test(arguments: seeds) func `a singer who drops out comes back in place`(seed: UInt64) throws {
+        var rig = DuetRig(2, seed: seed)
+        try rig.start(2)
+        rig.run(8)
+        rig.leave(1)
+        rig.run(5)
+        #expect(rig.status(0).phase == .singing && rig.status(0).singers.isEmpty)
+        rig.comeBack(1)
+        rig.run(3)
+        // The voice is recorded after another agreement only.
+        #expect(rig.status(1).phase == .agreeing && rig.members[1].recordings == [1])
+        try rig.members[1].core.agree()
+        rig.run(1.5)
+        #expect(rig.members[1].recordings == [1, 1] && rig.members[0].recordings == [1])
+        #expect(try #require(rig.spread) < rig.tolerance)
+        #expect(rig.present.allSatisfy { rig.position($0) != nil })
+    }
+
+    @Test(arguments: seeds) func `a host that leaves in mid-song is succeeded, and nothing jumps`(seed: UInt64) throws {
+        var rig = DuetRig(3, seed: seed)
+        try rig.start(3)
+        rig.run(8)
+        let orders = rig.members.map(\.orders.count)
+        rig.leave(0)
+        rig.run(8) { #expect($0.spread ?? 1 < $0.tolerance) }
+        #expect(rig.members[1].orders.count == orders[1] && rig.members[2].orders.count == orders[2])
+        #expect(rig.status(2).song == DuetRig.song && rig.status(2).phase == .singing)
+        // The successor gives the song to a newcomer.
+        let count = rig.transferCount
+        rig.comeBack(0)
+        rig.run(3)
+        #expect(rig.transferCount == count + 1 && rig.status(0).phase == .agreeing)
+    }
+
+    @Test(arguments: seeds) func `a new attempt begins after another agreement, and is recorded by itself`(seed: UInt64)
+        throws
+    {
+        var rig = DuetRig(2, seed: seed)
+        try rig.start(2)
+        rig.run(8)
+        try rig.members[1].core.singAgain()
+        rig.run(2)
+        #expect(rig.present.allSatisfy { rig.status($0).phase == .agreeing && rig.position($0) == nil })
+        #expect(rig.members.allSatisfy { $0.finished == [1] } && rig.status(0).attempt == 2)
+        for index in 0..<2 { try rig.members[index].core.agree() }
+        rig.run(6)
+        #expect(rig.members.allSatisfy { $0.recordings == [1, 2] })
+        #expect(try #require(rig.spread) < rig.tolerance)
+        // A stem belongs to its attempt.
+        rig.members[0].core.setStem(DuetStem(attempt: 1, byteCount: 5, hash: DuetRig.song.hash))
+        rig.run(1)
+        #expect(rig.status(1).singers[0].stem == nil)
+        rig.members[0].core.setStem(DuetStem(attempt: 2, byteCount: 5, hash: DuetRig.song.hash))
+        rig.run(1)
+        #expect(rig.status(1).singers[0].stem?.byteCount == 5)
+    }
+
+    @Test func `a singer whom nobody hears any more does not hold up the others`() throws {
+        var rig = DuetRig(3, seed: 4)
+        for index in 0..<3 { rig.join(index) }
+        try rig.members[0].core.choose(DuetRig.song)
+        rig.run(3)
+        try rig.members[0].core.agree()
+        try rig.members[1].core.agree()
+        rig.reaches = { $0 != 2 && $1 != 2 }
+        rig.run(10)
+        #expect(rig.status(0).phase == .singing && rig.status(1).phase == .singing)
+    }
+
+    @Test func `a song's file that does not arrive is sent again later`() throws {
+        var core = DuetCore(own: 0)
+        core.setMembers([0, 1], host: 0)
+        try core.choose(DuetRig.song)
+        func sends(_ seconds: Double) -> Int {
+            let now = HostTime(nanoseconds: 0).advanced(bySeconds: seconds)
+            core.receive(DuetMessage().bytes, from: 1, at: now)
+            return core.tick(at: now).filter { $0 == .sendSong(to: 1) }.count
+        }
+        #expect([sends(1), sends(1.1), sends(20)] == [1, 0, 0])
+        core.songWasSent(to: 1, isComplete: false, at: HostTime(nanoseconds: 0).advanced(bySeconds: 21))
+        #expect([sends(22), sends(25.9), sends(26.1), sends(40)] == [0, 0, 1, 0])
+    }
+
+    @Test func `messages that lie or are damaged change nothing`() throws {
+        var rig = DuetRig(2, seed: 3)
+        try rig.start(2)
+        rig.run(6)
+        let core = rig.members[0].core
+        var message = DuetMessage()
+        message.song = DuetSong(name: "../x", byteCount: 1, hash: DuetRig.song.hash, duration: 1)
+        message.transport = core.transport
+        message.transport?.revision &+= 1
+        message.transport?.position = -1
+        let negative = message.bytes
+        message.transport?.position = .max
+        let tooFar = message.bytes
+        message.transport = nil
+        let song = message.bytes
+        let inputs: [[UInt8]] = [
+            [], [0], Array("{}".utf8), Array(#"{"duet":2}"#.utf8), Array(#"{"duet":1,"agrees":-1}"#.utf8),
+            Array(#"{"duet":1,"clock":{"term":1,"from":0,"to":0,"rate":1e999}}"#.utf8), negative, tooFar,
+            Array((#"{"duet":1,"has":""# + String(repeating: "a", count: 1_100) + #""}"#).utf8),
+        ]
+        for bytes in inputs {
+            #expect(DuetMessage(bytes) == nil, "\(String(decoding: bytes.prefix(60), as: UTF8.self))")
+        }
+        // A guest cannot choose the song, and a stranger cannot say anything.
+        rig.members[0].core.receive(song, from: 1, at: rig.local(0))
+        rig.members[0].core.receive(song, from: 7, at: rig.local(0))
+        #expect(rig.status(0).song == DuetRig.song && rig.status(0).phase == .singing)
+        for length in 0..<song.count { _ = DuetMessage(Array(song[..<length])) }
+    }
+
+    private struct Unexpected: Error {
+        let status: DuetStatus<Int>
+        init(_ status: DuetStatus<Int>) { self.status = status }
+    }
+}
+
+/// A song whose device runs at another rate follows the group's time.
+@Suite struct SongFollowerTests {
+    @Test(arguments: [-200.0, -30, 0, 100, 200]) func `a song follows the group's time`(ppm: Double) {
+        var follower = SongFollower()
+        var (error, correction, worst, worstLater) = (0.05e-3, 0.0, 0.0, 0.0)
+        // The correction is heard 0.7 s later.
+        var waiting = [Double](repeating: 0, count: 14)
+        for turn in 0..<1_200 {
+            let now = HostTime(nanoseconds: Int64(turn) * 50_000_000)
+            let endError = error - 0.05 * waiting.reduce(0, +)
+            correction = follower.correction(heardError: error, endError: endError, at: now) ?? correction
+            waiting.append(correction)
+            error += 0.05 * (ppm * 1e-6 - waiting.removeFirst())
+            worst = max(worst, abs(error))
+            if turn > 200 { worstLater = max(worstLater, abs(error)) }
+        }
+        print("song follower: \(ppm) ppm: worst \(worst * 1e6) µs, after 10 s \(worstLater * 1e6) µs")
+        #expect(worst <= 51e-6 + 1.2e-6 * abs(ppm) && worstLater < 10e-6)
+    }
+
+    @Test func `a large error is left to the next order, and no correction exceeds a thousandth`() {
+        var follower = SongFollower()
+        func correction(_ error: Double, _ seconds: Double) -> Double? {
+            let now = HostTime(nanoseconds: 0).advanced(bySeconds: seconds)
+            return follower.correction(heardError: error, endError: error, at: now)
+        }
+        #expect([correction(3, 0), correction(0.04, 0), correction(-0.04, 0.1)] == [nil, 0.001, nil])
+        #expect(correction(-0.04, 0.3) == -0.001)
+    }
+}
