@@ -81,7 +81,7 @@ package enum RecordingFolder {
 
     /// Returns a name as part of a file name: without slashes, control characters and a leading dot. Names of rooms and participants
     /// are short enough.
-    private static func cleaned(_ name: String) -> String {
+    static func cleaned(_ name: String) -> String {
         // By scalars: a slash with a combining mark is one character, but still separates path components.
         let scalars = name.unicodeScalars.map { $0 == "/" || $0.properties.generalCategory == .control ? "-" : $0 }
         let text = String(String.UnicodeScalarView(scalars))
