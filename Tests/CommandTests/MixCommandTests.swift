@@ -92,8 +92,12 @@ import Testing
         #expect(voices.map { $0["balanceDb"] as? Double } == [-3, 0, 0])
         #expect(voices.allSatisfy { ($0["problems"] as? [String])?.isEmpty == true })
         #expect(abs(try #require(report["loudnessLufs"] as? Double) + 14) < 0.5)
-        let text = try run(["--output", scratch("mix.flac"), "--stems", scratch("stems"), "--session", "reaper"])
+        let text = try run([
+            "--output", scratch("mix.flac"), "--stems", scratch("stems"), "--session", "reaper", "--picture",
+            scratch("mix.png"),
+        ])
         #expect(text.output.contains("2 voices, a song, 0:0"), "\(text.output)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch("mix.png"))).starts(with: [0x89, 0x50, 0x4E, 0x47]))
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: scratch("stems")).sorted() == [
                 "Anna.wav", "Ben.wav", "Reverb.wav", "session.rpp", "song.wav",
@@ -132,6 +136,7 @@ import Testing
         (["--balance", "Anna=1"], 64, "Did you mean 'Ann'?"), (["--balance", "Ann"], 64, "--balance Ann=-3"),
         (["--pan", "Ann=2"], 64, "-1 to 1"), (["--nudge", "Ann=x"], 64, "-10000 to 10000"),
         (["--preset", "loud"], 64, "dry, natural, room, stage"), (["--session", "reaper"], 64, "--stems"),
+        (["--picture", "x.svg"], 64, ".png"), (["--picture", "/nowhere/x.png"], 73, "x.png"),
         (["--output", "x.wma"], 64, "Unknown format"), (["--output", "-", "--to", "wav"], 64, "Name a file"),
         (["--output", "/nowhere/x.wav"], 73, "folder does not exist"),
     ]) func `wrong arguments are explained`(arguments: [String], status: Int, words: String) throws {

@@ -59,9 +59,9 @@ import Testing
             let error = try SungCallRig.misalignment(sound[0], gaps: gaps)
             print("\(singer.name): largest misalignment \(error) frames of the song, gaps \(stem.gaps)")
             #expect(error < 0.2)
-            #expect(
-                stem.gaps.contains { $0.reason == .device && abs($0.frameCount - 8_820) < 100 }
-                    == (singer === rig.singers[0]))
+            // The skipped 0.2 s, and no more than a block on each side.
+            let skipped = stem.gaps.contains { $0.reason == .device && (8_820..<9_300).contains($0.frameCount) }
+            #expect(skipped == (singer === rig.singers[0]), "\(stem.gaps)")
             sounds.append(sound[0])
             try duet.addStem(
                 path: stem.path, singer: singer.name, key: nil, isLocal: singer === rig.singers[0], gaps: stem.gaps)
@@ -78,8 +78,7 @@ import Testing
         #expect(result.faults.isEmpty && mix.map(\.count) == [SungCallRig.songLength, SungCallRig.songLength])
         let sum = sounds[0].indices.map { n in sounds.reduce(0) { $0 + $1[n] } }
         for channel in mix { #expect(errorDecibels(sum, channel) < -100) }
-        // The song alone has no gap.
-        let error = try SungCallRig.misalignment(mix[0], gaps: [])
+        let error = try SungCallRig.misalignment(mix[0].map { $0 / 3 }, gaps: [])
         print("mix: largest misalignment \(error) frames of the song")
         #expect(error < 0.2)
     }

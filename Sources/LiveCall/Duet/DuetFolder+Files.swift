@@ -78,7 +78,8 @@ extension DuetFolder {
         var position = 0
         for gap in gaps.sorted(by: { $0.frame < $1.frame }).prefix(RecordingTrack.maximumGapCount) {
             let start = max(position, Int(gap.frame))
-            let end = min(frameCount, Int(gap.frame.addingReportingOverflow(max(0, gap.frameCount)).partialValue))
+            let (sum, isOverflow) = gap.frame.addingReportingOverflow(max(0, gap.frameCount))
+            let end = isOverflow ? frameCount : min(frameCount, Int(sum))
             guard start < end else { continue }
             described.append(.init(frame: start, frameCount: end - start, reason: .init(gap.reason)))
             position = end

@@ -86,6 +86,9 @@ package struct MixSettings: Sendable {
         package var nudge = 0.0
         /// True for a song, which has no effects and is not spread with the voices.
         let isSong: Bool
+
+        /// Returns the frames of ``nudge``.
+        func shift(sampleRate: Double) -> Int { Int((nudge * sampleRate / 1_000).rounded()) }
     }
 
     package var preset = MixPreset.standard

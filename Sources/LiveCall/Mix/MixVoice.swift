@@ -26,7 +26,7 @@ final class MixVoice {
         self.reader = reader
         self.units = units
         hasReverb = !settings.isSong
-        shift = Int((settings.nudge * sampleRate / 1_000).rounded())
+        shift = settings.shift(sampleRate: sampleRate)
         self.volumes = VolumeCurve(volumes, sampleRate: sampleRate)
         let pans = Self.panGains(pan)
         let gain = settings.balance == 0 ? 1 : decibelsToGain(settings.balance)

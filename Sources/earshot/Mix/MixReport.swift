@@ -38,6 +38,8 @@ struct MixReport: Encodable {
     var voices: [Voice]
     /// The files of `--stems`.
     var stems: [String]
+    /// The file of `--picture`; nil without it.
+    var picture: String?
     /// The times that the voices were rendered for the mix.
     var passes: Int
     var elapsedSeconds: Double
@@ -45,9 +47,11 @@ struct MixReport: Encodable {
 
     init(
         _ source: MixSource, _ settings: MixSettings, _ result: MixFile.Result, output: String, stems: [String],
+        picture: String?,
         elapsed: Double
     ) {
         (folder, self.output, preset, self.stems) = (source.folder, output, settings.preset.name, stems)
+        self.picture = picture
         (rate, frames, seconds) = (
             result.sampleRate, result.frameCount, Double(result.frameCount) / result.sampleRate
         )
@@ -71,7 +75,7 @@ struct MixReport: Encodable {
 
     private enum CodingKeys: String, CodingKey {
         case folder, output, preset, rate, frames, seconds, loudnessLufs, truePeakDbtp, gainDb, limited
-        case clippedSamples, voices, stems, passes, elapsedSeconds, timesRealTime
+        case clippedSamples, voices, stems, picture, passes, elapsedSeconds, timesRealTime
     }
 
     /// The warnings, one line per voice and one about the sound.
@@ -110,7 +114,7 @@ struct MixReport: Encodable {
             "\(voiceCount) \(voiceCount == 1 ? "voice" : "voices")" + (voiceCount < voices.count ? ", a song" : "")
         let stemWords = stems.isEmpty ? "" : ", \(stems.count) files for a DAW"
         return TerminalText.sanitizedLine("\(folder) → \(output)")
-            + ": \(words), \(FileFormatting.time(seconds))\(level)\(stemWords), "
+            + ": \(words), \(FileFormatting.time(seconds))\(level)\(stemWords)\(picture == nil ? "" : ", a picture"), "
             + "\(FileFormatting.decimal(timesRealTime)) times real time\n"
     }
 }
