@@ -11,30 +11,21 @@ extension DirectionDrawing {
         canvas.frame(box, Style.rule)
         let level = Axis(values: -peak * 1.05...peak * 1.05, from: box.bottom, to: box.y)
         canvas.line(box.x, level.pixel(0), box.right, level.pixel(0), Style.rule)
-        var previousRange: ClosedRange<Float>?
-        for column in 0..<Int(box.width) {
+        let columns = (0..<Int(box.width)).map { column -> ClosedRange<Float>? in
             let columnX = box.x + Double(column)
             let first = (time.value(columnX) - start) * signal.sampleRate
             let end = (time.value(columnX + 1) - start) * signal.sampleRate
             let from = max(0, Int(first.rounded(.down)))
             let to = min(signal.samples.count, max(from + 1, Int(end.rounded(.down))))
-            guard end > 0, from < to else {
-                previousRange = nil
-                continue
-            }
+            guard end > 0, from < to else { return nil }
             var range = signal.samples[from]...signal.samples[from]
             for sample in signal.samples[from..<to] {
                 if sample < range.lowerBound { range = sample...range.upperBound }
                 if sample > range.upperBound { range = range.lowerBound...sample }
             }
-            // Extend the line to the previous column's, so that a steep slope has no gap.
-            let low = previousRange.map { min(range.lowerBound, $0.upperBound) } ?? range.lowerBound
-            let high = previousRange.map { max(range.upperBound, $0.lowerBound) } ?? range.upperBound
-            previousRange = range
-            let top = max(box.y, level.pixel(Double(high)) - 0.5)
-            let bottom = min(box.bottom, level.pixel(Double(low)) + 0.5)
-            canvas.fill(Box(x: columnX, y: top, width: 1, height: max(1, bottom - top)), colour)
+            return range
         }
+        canvas.waveform(columns, in: box, level: level, colour)
         for value in level.ticks(atLeast: 26) {
             let y = level.pixel(value)
             canvas.line(box.x - 5, y, box.x - 1, y, Style.rule)
@@ -80,15 +71,6 @@ extension DirectionDrawing {
             canvas.line(box.x - 5, y, box.x - 1, y, Style.rule)
             let label = Axis.label(value / 1000) + (value == frequency.values.lowerBound ? " kHz" : "")
             canvas.text(label, box.x - 8, y + 4, size: 11, Style.faint, align: .right)
-        }
-    }
-
-    /// Draws the ticks of a time axis at `y`, and their seconds below. `step` is the minimum distance in pixels.
-    func timeAxis(_ time: Axis, y: Double, step: Double, unit: Bool) {
-        for value in time.ticks(atLeast: step) {
-            let tickX = time.pixel(value)
-            canvas.line(tickX, y - 4, tickX, y + 2, Style.faint)
-            canvas.text(Axis.label(value) + (unit ? " s" : ""), tickX, y + 16, size: 12, Style.faint, align: .centre)
         }
     }
 }

@@ -24,7 +24,7 @@ extension DirectionDrawing {
         canvas.line(said, top.y, said, bottom.bottom, Style.sent, width: 1.5, dash: 5)
         canvas.line(heard, top.y, heard, bottom.bottom, Style.heard, width: 1.5, dash: 5)
         arrow(from: said, to: heard, y: (top.bottom + bottom.y) / 2, Axis.label(mark.milliseconds, digits: 1) + " ms")
-        timeAxis(time, y: bottom.bottom + 6, step: 90, unit: true)
+        canvas.timeAxis(time, y: bottom.bottom + 6, step: 90, unit: true)
         canvas.text(
             "time on the call's clock", x + width / 2, bottom.bottom + 42, size: 12, Style.faint, align: .centre)
     }

@@ -56,7 +56,7 @@ struct DirectionDrawing {
                 canvas.line(markX, waveBox.y, markX, below.bottom, colour, width: 1.2, alpha: 0.9)
             }
         }
-        timeAxis(time, y: Layout.axisTop, step: 70, unit: true)
+        canvas.timeAxis(time, y: Layout.axisTop, step: 70, unit: true)
         if let mark { zoom(mark, peak: peak, main: time) } else { noDelay() }
     }
 

@@ -3,6 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioContainers
 import EarshotAudioFiles
+import EarshotLiveCall
 import Foundation
 import TestSupport
 import TestTraits
@@ -57,6 +58,52 @@ import Testing
         #expect(info.frameCount == report["frames"] as? Int)
     }
 
+    @Test func `a duet's folder is mixed with its song`() throws {
+        let scratch = try Scratch()
+        func write(_ path: String, _ channelCount: Int, _ frequency: Double) throws {
+            let writer = try SoundFiles.create(
+                path, format: AudioFormat(sampleRate: 44_100, channelCount: channelCount))
+            let block = AudioBuffer(channelCount: channelCount, frameCapacity: 44_100)
+            for c in 0..<channelCount {
+                for n in 0..<44_100 {
+                    block.channels[c][n] = sine(n, frequency: frequency, rate: 44_100, amplitude: 0.2)
+                }
+            }
+            try writer.write(block.channels, frameCount: 44_100)
+            try writer.close()
+        }
+        try write(scratch("Blue Song.ogg"), 2, 440)
+        var duet = try DuetFolder(
+            creating: scratch("duet"), name: "Anna & Ben", recordedBy: "Anna", song: scratch("Blue Song.ogg"),
+            program: "test")
+        for (name, frequency) in [("Anna", 600.0), ("Ben", 800)] {
+            try write(scratch("stem.flac"), 1, frequency)
+            try duet.addStem(path: scratch("stem.flac"), singer: name, key: nil, isLocal: name == "Anna")
+        }
+        func run(_ arguments: [String]) throws -> ChildProcess {
+            let program = try Earshot.start(["mix", scratch("duet")] + arguments)
+            #expect(program.wait() == .exit(0), "\(program.errors)")
+            return program
+        }
+        let report = try theReport(try run(["--preset", "stage", "--balance", "song=-3", "--json"]))
+        let voices = try #require(report["voices"] as? [[String: Any]])
+        #expect(voices.map { $0["name"] as? String } == ["Blue Song", "Anna", "Ben"])
+        #expect(voices.map { $0["kind"] as? String } == ["song", "voice", "voice"])
+        #expect(voices.map { $0["balanceDb"] as? Double } == [-3, 0, 0])
+        #expect(voices.allSatisfy { ($0["problems"] as? [String])?.isEmpty == true })
+        #expect(abs(try #require(report["loudnessLufs"] as? Double) + 14) < 0.5)
+        let text = try run([
+            "--output", scratch("mix.flac"), "--stems", scratch("stems"), "--session", "reaper", "--picture",
+            scratch("mix.png"),
+        ])
+        #expect(text.output.contains("2 voices, a song, 0:0"), "\(text.output)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: scratch("mix.png"))).starts(with: [0x89, 0x50, 0x4E, 0x47]))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: scratch("stems")).sorted() == [
+                "Anna.wav", "Ben.wav", "Reverb.wav", "session.rpp", "song.wav",
+            ])
+    }
+
     @Test func `existing files and the recording's own are kept`() throws {
         let scratch = try Scratch()
         try recording(scratch("room"))
@@ -89,6 +136,7 @@ import Testing
         (["--balance", "Anna=1"], 64, "Did you mean 'Ann'?"), (["--balance", "Ann"], 64, "--balance Ann=-3"),
         (["--pan", "Ann=2"], 64, "-1 to 1"), (["--nudge", "Ann=x"], 64, "-10000 to 10000"),
         (["--preset", "loud"], 64, "dry, natural, room, stage"), (["--session", "reaper"], 64, "--stems"),
+        (["--picture", "x.svg"], 64, ".png"), (["--picture", "/nowhere/x.png"], 73, "x.png"),
         (["--output", "x.wma"], 64, "Unknown format"), (["--output", "-", "--to", "wav"], 64, "Name a file"),
         (["--output", "/nowhere/x.wav"], 73, "folder does not exist"),
     ]) func `wrong arguments are explained`(arguments: [String], status: Int, words: String) throws {

@@ -74,7 +74,7 @@ import Testing
             return
         }
         let later = try error { text in
-            text.replacing("\"voice\"", with: "\"song\"", maxReplacements: 1)
+            text.replacing("\"voice\"", with: "\"click\"", maxReplacements: 1)
                 .replacing("\"gaps\":[]", with: "\"gaps\":[{\"frame\":1,\"frameCount\":2,\"reason\":\"sleep\"}]")
         }
         #expect(later == nil)

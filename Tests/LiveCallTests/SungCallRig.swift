@@ -107,17 +107,21 @@ final class SungCallRig {
         }
     }
 
-    /// Renders a stem. Returns its samples and the greatest distance of its sound from the song's in frames. Each distance is
-    /// measured over 50 ms in which the stem has sound.
+    /// Renders a stem. Returns its samples and the greatest distance of its sound from the song's in frames.
     static func misalignment(_ stem: StemRenderer) throws -> (samples: [Float], error: Double) {
         let buffer = AudioBuffer(channelCount: 1, frameCapacity: songLength)
         _ = try stem.read(into: buffer.channels, frameCount: songLength)
         let samples = Array(UnsafeBufferPointer(start: buffer.channels[0], count: songLength))
+        return (samples, try misalignment(samples, gaps: stem.gaps))
+    }
+
+    /// Returns the greatest distance of sound from the song's in frames. Each distance is measured over 50 ms with sound.
+    static func misalignment(_ samples: [Float], gaps: [Range<Int64>]) throws -> Double {
         var (largest, count) = (0.0, 0)
         let length = 2_205
         for start in stride(from: 0, to: songLength - length, by: length) {
             let frames = Int64(start)..<Int64(start + length)
-            if stem.gaps.contains(where: { $0.overlaps(frames) }) { continue }
+            if gaps.contains(where: { $0.overlaps(frames) }) { continue }
             // The least squares of stem = gain * song + distance * slope of the song.
             var (songs, slopes, mixed, songLevel, slopeLevel) = (0.0, 0.0, 0.0, 0.0, 0.0)
             for i in start..<start + length {
@@ -134,7 +138,7 @@ final class SungCallRig {
             count += 1
         }
         guard count > 40 else { throw TooShort(count: count) }
-        return (samples, largest)
+        return largest
     }
 
     struct TooShort: Error { let count: Int }

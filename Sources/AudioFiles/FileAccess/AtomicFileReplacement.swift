@@ -35,7 +35,15 @@ package final class AtomicFileReplacement {
     /// Creates a copy of a file, which will replace that file.
     /// - Throws: as ``init(of:)``, and errors of reading and writing.
     package convenience init(copying source: ReadableFile) throws(AudioFileError) {
-        try self.init(of: source.path)
+        try self.init(of: source.path, copying: source)
+    }
+
+    /// Creates a copy of a file, which will replace another file.
+    /// - Throws: as ``init(of:isPrivate:)``, and errors of reading and writing.
+    package convenience init(
+        of output: String, copying source: ReadableFile, isPrivate: Bool = false
+    ) throws(AudioFileError) {
+        try self.init(of: output, isPrivate: isPrivate)
         do throws(AudioFileError) {
             let copy = try AppendingFile(path: path)
             while copy.byteCount < source.byteCount {

@@ -128,6 +128,16 @@ package struct SongMap: Hashable, Sendable {
         pieces.lazy.filter { $0.position <= position && position < $0.endPosition }.map { $0.frame(at: position) }
     }
 
+    /// Returns the reason of the first gap that begins within a range of frames; nil if there is none.
+    func gapReason(from start: Int64, through end: Int64) -> SongGapReason? {
+        var (low, high) = (0, gaps.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if gaps[middle].frame >= start { high = middle } else { low = middle + 1 }
+        }
+        return low < gaps.count && gaps[low].frame <= end ? gaps[low].reason : nil
+    }
+
     /// Returns the index of the first piece that ends after a frame.
     func firstPiece(endingAfter frame: Int64) -> Int {
         var (low, high) = (0, pieces.count)

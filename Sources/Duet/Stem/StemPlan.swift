@@ -40,6 +40,28 @@ struct StemPlan: Sendable {
         self.gaps = gaps
     }
 
+    /// Returns the gaps with the reasons that the map gives: that of the take after the piece before the gap, or else before the
+    /// piece after it.
+    func reasonedGaps(_ map: SongMap) -> [StemGap] {
+        let pieces = map.pieces
+        var next = 0
+        return gaps.map { gap in
+            while next < sections.count, sections[next].songFrames.upperBound <= gap.lowerBound { next += 1 }
+            var reason: SongGapReason?
+            if next > 0 {
+                let before = sections[next - 1].piece
+                let end = before + 1 < pieces.count ? pieces[before + 1].frame : map.end
+                reason = map.gapReason(from: pieces[before].end, through: end)
+            }
+            if reason == nil, next < sections.count {
+                let after = sections[next].piece
+                let start = after > 0 ? pieces[after - 1].end : .min
+                reason = map.gapReason(from: start, through: pieces[after].frame)
+            }
+            return StemGap(frame: gap.lowerBound, frameCount: Int64(gap.count), reason: reason)
+        }
+    }
+
     private static func runs(_ sections: [Section], _ pieces: [SongMap.Piece]) -> [Range<Int64>] {
         var runs: [Range<Int64>] = []
         for (index, section) in sections.enumerated() {

@@ -13,6 +13,8 @@ package final class StemRenderer {
     package let frameCount: Int
     /// The song frames without a take, which are silent, in order.
     package var gaps: [Range<Int64>] { plan.gaps }
+    /// The same with their reasons.
+    package var reasonedGaps: [StemGap] { plan.reasonedGaps(map) }
     /// The next frame.
     package private(set) var framePosition = 0
     /// The first damage of the take's sound, which is silent there; nil if there was none.

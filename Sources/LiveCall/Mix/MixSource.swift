@@ -5,9 +5,9 @@ import EarshotAudioFiles
 
 /// A recording that can be mixed: its description was read and checked.
 package struct MixSource: Sendable {
-    /// A recorded voice.
+    /// A recorded voice, or the song of a duet.
     package struct Voice: Sendable {
-        /// The name of the participant.
+        /// The name of the participant, or of the song.
         package var name: String
         /// The name that no other voice has: that of the file, without extension and number.
         package var uniqueName: String
@@ -16,6 +16,8 @@ package struct MixSource: Sendable {
         /// The number of gaps, and their seconds.
         package var gapCount: Int
         package var gapSeconds: Double
+        /// True for the song, which is mixed as it is.
+        package var isSong: Bool { track.kind == .song }
         let track: RecordingManifest.Track
     }
 
@@ -27,22 +29,22 @@ package struct MixSource: Sendable {
     package let sampleRate: Double
     package let voices: [Voice]
     let date: String
-    private let fileNames: [String]
+    private let manifest: RecordingManifest
 
     /// Reads `recording.json`. Opens no sound.
     package init(folder: String) throws(MixError) {
         let manifest = try RecordingManifest(inFolder: folder)
         (self.folder, room, sampleRate) = (folder, manifest.room, Double(manifest.sampleRate))
         date = String(manifest.started.prefix(10))
-        fileNames = manifest.tracks.flatMap(TrackReader.fileNames) + [RecordingManifest.fileName]
+        self.manifest = manifest
         let rate = sampleRate
-        voices = manifest.tracks.filter { $0.kind == .voice }.map { track in
+        voices = manifest.tracks.filter { [.voice, .song].contains($0.kind) }.map { track in
             Voice(
                 name: track.name, uniqueName: Self.uniqueName(of: track), file: track.file,
                 gapCount: track.gaps.count,
                 gapSeconds: track.gaps.reduce(0) { $0 + Double(max(0, $1.frameCount)) } / rate, track: track)
         }
-        if voices.isEmpty { throw .noVoices(folder: folder) }
+        if voices.allSatisfy(\.isSong) { throw .noVoices(folder: folder) }
     }
 
     private static func uniqueName(of track: RecordingManifest.Track) -> String {
@@ -68,11 +70,7 @@ package struct MixSource: Sendable {
 
     /// Throws if a path is a file of the recording.
     package func checkOutput(_ path: String) throws(MixError) {
-        let output = AtomicFileReplacement.destination(of: path)
-        for own in fileNames.map({ "\(folder)/\($0)" })
-        where AtomicFileReplacement.destination(of: own) == output || PathText.isSameFile(own, path) {
-            throw .ownFile(path: path)
-        }
+        if manifest.owns(path, inFolder: folder) { throw .ownFile(path: path) }
     }
 }
 
@@ -86,8 +84,11 @@ package struct MixSettings: Sendable {
         package var pan: Float?
         /// The milliseconds by which the voice comes later; negative for earlier.
         package var nudge = 0.0
+        /// True for a song, which has no effects and is not spread with the voices.
+        let isSong: Bool
 
-        package init() {}
+        /// Returns the frames of ``nudge``.
+        func shift(sampleRate: Double) -> Int { Int((nudge * sampleRate / 1_000).rounded()) }
     }
 
     package var preset = MixPreset.standard
@@ -97,13 +98,14 @@ package struct MixSettings: Sendable {
     package var loudness: Double? = -14
 
     package init(for source: MixSource) {
-        voices = source.voices.map { _ in Voice() }
+        voices = source.voices.map { Voice(isSong: $0.isSong) }
     }
 
-    /// Returns a voice's pan: its own, or its place among the others.
+    /// Returns a voice's pan: its own, or its place among the others. A song is in the middle.
     package func pan(of index: Int) -> Float {
         if let pan = voices[index].pan { return max(-1, min(1, pan)) }
-        guard voices.count > 1 else { return 0 }
-        return preset.width * (2 * Float(index) / Float(voices.count - 1) - 1)
+        let spread = voices.indices.filter { !voices[$0].isSong }
+        guard spread.count > 1, let place = spread.firstIndex(of: index) else { return 0 }
+        return preset.width * (2 * Float(place) / Float(spread.count - 1) - 1)
     }
 }

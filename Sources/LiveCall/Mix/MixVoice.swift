@@ -7,6 +7,8 @@ import Glibc
 /// A voice on its way to the sum: effects, volumes, balance and pan. For one thread at a time.
 final class MixVoice {
     let reader: TrackReader
+    /// True if the voice has a part in the shared reverb.
+    let hasReverb: Bool
     /// The frames by which the voice comes later.
     let shift: Int
     /// The voice's part of the sum, in stereo; valid until the next call of ``render(frameCount:at:)``.
@@ -23,7 +25,8 @@ final class MixVoice {
     ) {
         self.reader = reader
         self.units = units
-        shift = Int((settings.nudge * sampleRate / 1_000).rounded())
+        hasReverb = !settings.isSong
+        shift = settings.shift(sampleRate: sampleRate)
         self.volumes = VolumeCurve(volumes, sampleRate: sampleRate)
         let pans = Self.panGains(pan)
         let gain = settings.balance == 0 ? 1 : decibelsToGain(settings.balance)

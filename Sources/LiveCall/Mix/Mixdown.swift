@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// The sum of a recording's voices, from the first frame to the last. The same settings give the same samples. Memory does not grow
+/// The sum of a recording's voices and its song, from the first frame to the last. The same settings give the same samples. Memory does not grow
 /// with the length. For one thread at a time; it waits for the disk.
 final class Mixdown {
     /// The maximum frames of a call of ``render(into:offset:frameCount:)``.
@@ -32,7 +32,8 @@ final class Mixdown {
                 voice.track, folder: source.folder, voice: voice.name, sampleRate: rate)
             return MixVoice(
                 reader, volumes: voice.track.volumes,
-                units: settings.preset.makeUnits(sampleRate: rate, channelCount: reader.channelCount),
+                units: voice.isSong
+                    ? [] : settings.preset.makeUnits(sampleRate: rate, channelCount: reader.channelCount),
                 settings: settings.voices[index], pan: settings.pan(of: index), sampleRate: rate)
         }
         let made = settings.preset.makeReverb(sampleRate: rate)
@@ -64,7 +65,9 @@ final class Mixdown {
             voice.render(frameCount: count, at: position)
             for c in 0..<2 {
                 addSamples(channels[c] + offset, voice.output.channels[c], count, gain: 1)
-                if reverb != nil { addSamples(send.channels[c], voice.output.channels[c], count, gain: sendGain) }
+                if reverb != nil, voice.hasReverb {
+                    addSamples(send.channels[c], voice.output.channels[c], count, gain: sendGain)
+                }
             }
         }
         if let reverb, let wet = reverbOutput {

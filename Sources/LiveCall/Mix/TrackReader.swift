@@ -28,7 +28,8 @@ final class TrackReader {
     private let file: String
     private let sampleRate: Double
     private var parts: [Part]
-    private var openPart: (index: Int, source: DamageTolerantReader, reader: ConvertedFileReader)?
+    /// The open file, and the frame that its reader returns next.
+    private var openPart: (index: Int, position: Int, source: DamageTolerantReader, reader: ConvertedFileReader)?
     /// The maximum seconds that are believed of a file's header: a week.
     private static let maximumTime = 7 * 24 * 3_600.0
 
@@ -80,7 +81,8 @@ final class TrackReader {
         return (1...track.parts).map { whole.path(ofPart: $0) }
     }
 
-    /// Fills a block. Frames before 0, after the end and in missing parts are silent.
+    /// Fills a block. Frames before 0, after the end and in missing parts are silent. Continuing where the last block ended is
+    /// faster than another frame.
     func read(into channels: Channels, at frame: Int, frameCount count: Int) {
         for c in 0..<channels.count { clearSamples(channels[c], count) }
         for index in parts.indices {
@@ -93,10 +95,15 @@ final class TrackReader {
 
     private func read(_ index: Int, into channels: Channels, at frame: Int, _ count: Int, offset: Int) {
         let path = parts[index].path
+        do throws(AudioFileError) { try seek(index, to: frame) } catch {
+            // A later frame may be readable.
+            openPart = nil
+            return note(.damaged, error.named(path, insteadOf: path).description)
+        }
+        guard let (_, _, source, reader) = openPart else { return }
         do throws(AudioFileError) {
-            if openPart?.index != index { try open(index, at: frame) }
-            guard let (_, source, reader) = openPart else { return }
             _ = try reader.read(into: channels, frameCount: count, offset: offset)
+            openPart?.position = frame + count
             if let damage = source.damage { note(.damaged, damage.description) }
         } catch {
             note(.damaged, error.named(path, insteadOf: path).description)
@@ -104,13 +111,19 @@ final class TrackReader {
         }
     }
 
-    private func open(_ index: Int, at frame: Int) throws(AudioFileError) {
-        openPart = nil
-        let source = try DamageTolerantReader(path: parts[index].path)
-        let reader = ConvertedFileReader(
-            source, as: AudioFormat(sampleRate: sampleRate, channelCount: channelCount))
-        if frame > 0 { try reader.seek(to: frame) }
-        openPart = (index, source, reader)
+    private func seek(_ index: Int, to frame: Int) throws(AudioFileError) {
+        if let openPart, openPart.index == index {
+            guard openPart.position != frame else { return }
+            try openPart.reader.seek(to: frame)
+        } else {
+            openPart = nil
+            let source = try DamageTolerantReader(path: parts[index].path)
+            let reader = ConvertedFileReader(
+                source, as: AudioFormat(sampleRate: sampleRate, channelCount: channelCount))
+            if frame > 0 { try reader.seek(to: frame) }
+            openPart = (index, frame, source, reader)
+        }
+        openPart?.position = frame
     }
 
     private func note(_ kind: MixFault.Kind, _ text: String) {

@@ -38,6 +38,15 @@ extension RecordingManifest {
         if let reason = fault { throw .badDescription(path: path, reason: reason) }
     }
 
+    /// Returns true if a path is a file of the recording in a folder.
+    func owns(_ path: String, inFolder folder: String) -> Bool {
+        let output = AtomicFileReplacement.destination(of: path)
+        let names = tracks.flatMap { TrackReader.fileNames(of: $0) + ($0.takes ?? []) } + [Self.fileName]
+        return names.map { "\(folder)/\($0)" }.contains { own in
+            AtomicFileReplacement.destination(of: own) == output || PathText.isSameFile(own, path)
+        }
+    }
+
     private struct Version: Decodable { var version: Int }
 
     /// The first value that no recording has; nil if there is none.
@@ -56,7 +65,8 @@ extension RecordingManifest {
         return nil
     }
 
-    private static func isFileName(_ name: String) -> Bool {
+    /// Returns true for the name of a file that stays in the folder.
+    static func isFileName(_ name: String) -> Bool {
         !["", ".", ".."].contains(name) && !name.utf8.contains(UInt8(ascii: "/")) && !name.utf8.contains(0)
             && name.utf8.count <= 255
     }

@@ -40,6 +40,8 @@ struct RecordingManifest: Codable, Equatable {
     /// The content of a track.
     enum Kind: String, Codable {
         case voice, raw, mix
+        /// The song of a duet.
+        case song
         /// A kind of a later program. It is read, and never written.
         case unknown
 
@@ -64,6 +66,10 @@ struct RecordingManifest: Codable, Equatable {
             case declined
             /// The device was missing, changed or dropped frames, or the disk was too slow.
             case device
+            /// The song was not played to the singer.
+            case stopped
+            /// Frames of the song were not read in time for the singer.
+            case underrun
             /// A reason of a later program. It is read, and never written.
             case unknown
 
@@ -113,15 +119,18 @@ struct RecordingManifest: Codable, Equatable {
     }
 
     /// Replaces the file in one step. The file must exist, and its mode is kept.
-    func write(inFolder folder: String) throws(AudioFileError) {
+    func write(inFolder folder: String) throws(AudioFileError) { try replacement(inFolder: folder).commit() }
+
+    /// Returns a complete file that replaces the present one when it is committed.
+    func replacement(inFolder folder: String) throws(AudioFileError) -> AtomicFileReplacement {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(self) else { return }  // every value can be encoded
+        let data = (try? encoder.encode(self)) ?? Data()  // every value can be encoded
         let replacement = try AtomicFileReplacement(of: "\(folder)/\(Self.fileName)")
         let file = try AppendingFile(path: replacement.path)
         try file.append([UInt8](data))
         try file.close()
-        try replacement.commit()
+        return replacement
     }
 
     static let fileName = "recording.json"

@@ -10,7 +10,7 @@ struct MixCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "mix", abstract: "Mix the voices of a recorded call.",
         discussion: """
-            FOLDER is a recording made with --record: one file per voice, and recording.json. The mix is normalized to -14 LUFS, with peaks below -1 dBTP (-2 before lossy encoding). Presets: \(presets). The recording itself is never changed. Missing and damaged voices are silent in the mix, and reported.
+            FOLDER is a recording made with --record: one file per voice, and recording.json. In a duet's folder the song is mixed as it is, under the name 'song'. The mix is normalized to -14 LUFS, with peaks below -1 dBTP (-2 before lossy encoding). Presets: \(presets). The recording itself is never changed. Missing and damaged voices are silent in the mix, and reported.
             """)
 
     private static var presets: String {
@@ -24,6 +24,9 @@ struct MixCommand: ExampledCommand {
             "earshot mix 'Blue Room' --preset stage --balance Ann=-3 --nudge Ben=-12 --output song.flac"),
         CommandExample(
             "Write the voices for a DAW", "earshot mix 'Blue Room' --stems Stems --session reaper"),
+        CommandExample(
+            "Lower the song of a duet, and see how the voices line up",
+            "earshot mix 'Ann & Ben' --balance song=-3 --picture duet.png"),
     ]
 
     @Argument(help: ArgumentHelp("The recording's folder.", valueName: "folder"), completion: .directory)
@@ -78,6 +81,11 @@ struct MixCommand: ExampledCommand {
         completion: .list(MixStems.Session.allCases.map(\.rawValue)))
     var session: String?
 
+    @Option(
+        help: ArgumentHelp("PNG file to draw the voices to, above one another on one time axis.", valueName: "file"),
+        completion: .file(extensions: ["png"]))
+    var picture: String?
+
     @Flag(name: .lettered("json"), help: "Print a JSON report.")
     var json = false
 
@@ -97,6 +105,9 @@ struct MixCommand: ExampledCommand {
                 throw ValidationError("--session must be reaper or dawproject")
             }
             if stems == nil { throw ValidationError("--session needs --stems FOLDER") }
+        }
+        if let picture, !picture.lowercased().hasSuffix(".png") {
+            throw ValidationError("--picture must end in .png")
         }
         for argument in balance { _ = try VoiceArgument(argument, option: "--balance", unit: "dB", in: -60...24) }
         for argument in pan { _ = try VoiceArgument(argument, option: "--pan", unit: "", in: -1...1) }
@@ -120,6 +131,11 @@ struct MixCommand: ExampledCommand {
             if stems?.paths.contains(where: { AtomicFileReplacement.destination(of: $0) == destination }) == true {
                 throw Failure("\(path) is also a stem. Use another --output.", status: Failure.usage)
             }
+            if let picture {
+                try source.checkOutput(picture)
+                try existing.check(picture)
+                try OutputPath.check(picture)
+            }
             let clock = ContinuousClock()
             let start = clock.now
             var progress = ProgressLine()
@@ -133,6 +149,12 @@ struct MixCommand: ExampledCommand {
             do {
                 result = try mix.write(to: path, type: type) { show($0, "mixing") }
                 try stems?.write { show($0, "stems") }
+                if let picture {
+                    let mixPicture = MixPicture(source: source, settings: settings)
+                    guard try mixPicture.write(to: picture, progress: { show($0, "drawing") }) else {
+                        throw MixError.cancelled
+                    }
+                }
             } catch {
                 progress.clear()
                 if Interrupt.isRequested { throw ExitCodes.interrupted }
@@ -140,7 +162,7 @@ struct MixCommand: ExampledCommand {
             }
             progress.clear()
             let report = MixReport(
-                source, settings, result, output: path, stems: stems?.paths ?? [],
+                source, settings, result, output: path, stems: stems?.paths ?? [], picture: picture,
                 elapsed: (clock.now - start) / .seconds(1))
             for warning in report.warnings { Terminal.warn(warning) }
             try Terminal.output(json ? report.json() : report.text)

@@ -9,6 +9,8 @@ struct MixReport: Encodable {
     struct Voice: Encodable {
         var name: String
         var file: String
+        /// `voice` or `song`.
+        var kind: String
         var balanceDb: Double
         /// −1 for left, 1 for right.
         var pan: Double
@@ -36,6 +38,8 @@ struct MixReport: Encodable {
     var voices: [Voice]
     /// The files of `--stems`.
     var stems: [String]
+    /// The file of `--picture`; nil without it.
+    var picture: String?
     /// The times that the voices were rendered for the mix.
     var passes: Int
     var elapsedSeconds: Double
@@ -43,9 +47,11 @@ struct MixReport: Encodable {
 
     init(
         _ source: MixSource, _ settings: MixSettings, _ result: MixFile.Result, output: String, stems: [String],
+        picture: String?,
         elapsed: Double
     ) {
         (folder, self.output, preset, self.stems) = (source.folder, output, settings.preset.name, stems)
+        self.picture = picture
         (rate, frames, seconds) = (
             result.sampleRate, result.frameCount, Double(result.frameCount) / result.sampleRate
         )
@@ -54,8 +60,9 @@ struct MixReport: Encodable {
         (gainDb, limited, clippedSamples) = (result.gain, result.isLimited, result.clippedSampleCount)
         voices = source.voices.enumerated().map { index, voice in
             Voice(
-                name: voice.name, file: voice.file, balanceDb: Double(settings.voices[index].balance),
-                pan: Double(settings.pan(of: index)), nudgeMs: settings.voices[index].nudge, gaps: voice.gapCount,
+                name: voice.name, file: voice.file, kind: voice.isSong ? "song" : "voice",
+                balanceDb: Double(settings.voices[index].balance), pan: Double(settings.pan(of: index)),
+                nudgeMs: settings.voices[index].nudge, gaps: voice.gapCount,
                 gapSeconds: voice.gapSeconds,
                 problems: result.faults.filter { $0.file == voice.file }.map(\.text))
         }
@@ -68,7 +75,7 @@ struct MixReport: Encodable {
 
     private enum CodingKeys: String, CodingKey {
         case folder, output, preset, rate, frames, seconds, loudnessLufs, truePeakDbtp, gainDb, limited
-        case clippedSamples, voices, stems, passes, elapsedSeconds, timesRealTime
+        case clippedSamples, voices, stems, picture, passes, elapsedSeconds, timesRealTime
     }
 
     /// The warnings, one line per voice and one about the sound.
@@ -76,7 +83,8 @@ struct MixReport: Encodable {
         var warnings = voices.compactMap { voice -> String? in
             guard let first = voice.problems.first else { return nil }
             let others = voice.problems.count - 1
-            return "\(voice.name)'s voice is incomplete: \(first)"
+            let subject = voice.kind == "song" ? "The song" : "\(voice.name)'s voice"
+            return "\(subject) is incomplete: \(first)"
                 + (others > 0 ? " \(others) more in --json." : "")
         }
         if clippedSamples > 0 {
@@ -101,10 +109,12 @@ struct MixReport: Encodable {
                 String(format: ", %.1f LUFS (%+.1f dB%@)", $0, gainDb, limited ? ", peaks limited" : "")
             }
             ?? ", silent"
-        let words = "\(voices.count) \(voices.count == 1 ? "voice" : "voices")"
+        let voiceCount = voices.count { $0.kind == "voice" }
+        let words =
+            "\(voiceCount) \(voiceCount == 1 ? "voice" : "voices")" + (voiceCount < voices.count ? ", a song" : "")
         let stemWords = stems.isEmpty ? "" : ", \(stems.count) files for a DAW"
         return TerminalText.sanitizedLine("\(folder) → \(output)")
-            + ": \(words), \(FileFormatting.time(seconds))\(level)\(stemWords), "
+            + ": \(words), \(FileFormatting.time(seconds))\(level)\(stemWords)\(picture == nil ? "" : ", a picture"), "
             + "\(FileFormatting.decimal(timesRealTime)) times real time\n"
     }
 }
