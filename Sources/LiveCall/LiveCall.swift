@@ -41,6 +41,7 @@ public final class LiveCall: Sendable {
     let song = LockedValue<SongPlayer?>(nil)
     /// The duet. Its lock is taken before that of `song`, and never together with that of `state`.
     let duet = LockedValue(LiveDuet())
+    let duetFiles = DuetFiles()
     private let thread = LockedValue<ServiceThread?>(nil)
     private let tasks = LockedValue<[Task<Void, Never>]>([])
     private let closing = LockedValue<Task<Void, Never>?>(nil)

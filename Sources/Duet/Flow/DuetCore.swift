@@ -154,15 +154,18 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
             return stopPlayer(at: now)
         }
         guard let time = group.groupTime(at: now)?.time else { return }
+        apply(song, at: now)
         let isOver = transport.position(at: time) >= song.duration + Self.tail
         if recordedAttempt != transport.attempt || isOver { finishRecording() }
         if transport.state == .playing, !isOver, recordedAttempt == nil {
             recordedAttempt = transport.attempt
             actions.append(.record(attempt: transport.attempt))
         }
-        guard appliedTransport != transport, let start = group.localTime(at: transport.groupTime) else {
-            return
-        }
+    }
+
+    /// Gives the player the order of the transport, unless it has it.
+    private mutating func apply(_ song: DuetSong, at now: HostTime) {
+        guard appliedTransport != transport, let start = group.localTime(at: transport.groupTime) else { return }
         appliedTransport = transport
         if transport.state == .playing { play(song, start, at: now) } else { stopPlayer(at: max(now, start)) }
     }

@@ -6,8 +6,8 @@ import EarshotDuet
 import EarshotNearby
 import EarshotRooms
 
-/// A command of a duet.
-package enum DuetCommand: Hashable, Sendable {
+/// An order of the local singer.
+package enum DuetOrder: Hashable, Sendable {
     /// Agrees to sing the attempt, and to its recording, or takes the agreement back.
     case agree(Bool)
     case pause
@@ -36,11 +36,11 @@ extension LiveCall {
         }
     }
 
-    /// Executes a command of the duet, or refuses it without a change.
-    package func perform(_ command: DuetCommand) throws(DuetRefusal) {
+    /// Executes an order, or refuses it without a change.
+    package func perform(_ order: DuetOrder) throws(DuetRefusal) {
         try duet.withLock { duet throws(DuetRefusal) in
             let now = HostTime.now()
-            switch command {
+            switch order {
             case .agree(let agrees): try duet.core?.agree(agrees)
             case .pause: try duet.core?.pause(at: now)
             case .resume: try duet.core?.resume(at: now)
@@ -51,7 +51,7 @@ extension LiveCall {
             }
         }
         // A recording of the local voice is a part of the agreement.
-        if case .agree(true) = command { try? perform(.allowRecording(true)) }
+        if case .agree(true) = order { try? perform(.allowRecording(true)) }
     }
 
     func receiveDuet(_ datagram: NearbyDatagram) {

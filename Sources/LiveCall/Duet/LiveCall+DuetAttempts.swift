@@ -17,7 +17,9 @@ extension LiveCall {
 
     /// Records an attempt to a folder of its own.
     func record(_ attempt: UInt32) {
-        guard let song = duet.withLock({ $0.core?.status(at: .now()).song }) else { return }
+        let (song, songPath) = duet.withLock { ($0.core?.status(at: .now()).song, $0.songPath) }
+        let snapshot = snapshot
+        guard let song, let songPath, let own = snapshot.localParticipant else { return }
         do throws(CallRecordingError) {
             let folder: String
             if let present = duet.withLock({ $0.folder }) {
@@ -26,11 +28,16 @@ extension LiveCall {
                 folder = try RecordingFolder.createPlain(in: configuration.duetFolder, named: song.title)
                 duet.withLock { $0.folder = folder }
             }
-            // A singer who comes back goes on with a further recording, whose take is later.
-            let name = try RecordingFolder.makeUnique(in: folder, "take \(attempt)")
-            duet.withLock { $0.attempts[attempt] = LiveDuet.Attempt(folder: "\(folder)/\(name)") }
+            // A singer who takes the agreement back and agrees again has a further folder.
+            let path = try "\(folder)/\(RecordingFolder.makeUnique(in: folder, "take \(attempt)"))"
+            do throws(DuetFolderError) {
+                _ = try DuetFolder(
+                    creating: path, name: snapshot.room?.name.text ?? song.title, recordedBy: own.name.text,
+                    song: songPath, program: configuration.recording.program)
+            } catch { duet.withLock { $0.note(.files(error)) } }
+            duet.withLock { $0.attempts[attempt] = LiveDuet.Attempt(folder: path) }
             do throws(CommandRefusal) {
-                try perform(.startRecording(folder: "\(folder)/\(name)/recording"))
+                try perform(.startRecording(folder: "\(path)/recording"))
             } catch { duet.withLock { $0.note(.recording(error)) } }
         } catch {
             guard case .folder(let path, let code) = error else { return }
@@ -67,17 +74,15 @@ extension LiveCall {
         guard let own = snapshot.localParticipant else { return }
         let (attempt, songPath) = duet.withLock { ($0.attempts[number], $0.songPath) }
         guard let attempt, let songPath else { return }
-        Task.detached { [self] in
+        Task { [self] in
             do {
-                let folder = try DuetFolder(path: attempt.folder)
-                try folder.setSong(path: songPath)
-                let path = try folder.addLocalStem(
-                    takesOf: attempt.recordingFolder, singer: own.name.text, key: own.key)
-                let (hash, byteCount) = try SongFile.hash(path, limit: DuetStem.largestFile)
+                let (path, stem) = try await duetFiles.run { [self] in
+                    try makeStem(number, of: attempt, song: songPath, by: own)
+                }
                 duet.withLock { duet in
                     duet.attempts[number]?.stems.insert(own.id)
                     duet.attempts[number]?.stemTime = .now()
-                    duet.core?.setStem(DuetStem(attempt: number, byteCount: byteCount, hash: hash))
+                    duet.core?.setStem(stem)
                 }
                 await sendStem(path)
             } catch {
@@ -86,7 +91,21 @@ extension LiveCall {
                     duet.attempts[number]?.stemTime = .now()
                 }
             }
+            duet.withLock { $0.attempts[number]?.isSending = false }
         }
+    }
+
+    private func makeStem(_ number: UInt32, of attempt: LiveDuet.Attempt, song: String, by own: Participant) throws
+        -> (path: String, stem: DuetStem)
+    {
+        let stem = try AlignedStem.write(
+            takesOf: attempt.recordingFolder, song: song, to: "\(attempt.folder)/.stem.flac")
+        if let fault = stem.faults.first { duet.withLock { $0.note(.stem(of: nil, fault)) } }
+        var folder = try DuetFolder(path: attempt.folder)
+        let path = try folder.addStem(
+            path: stem.path, singer: own.name.text, key: own.key, isLocal: true, gaps: stem.gaps)
+        let (hash, byteCount) = try SongFile.hash(path, limit: DuetStem.largestFile)
+        return (path, DuetStem(attempt: number, byteCount: byteCount, hash: hash))
     }
 
     /// Sends a stem to all singers, again to those that did not get it.
@@ -169,8 +188,10 @@ extension LiveCall {
         do {
             try await file.accept(into: attempt.folder)
             let path = try await file.finished()
-            try DuetFolder(path: attempt.folder).addStem(
-                path: path, singer: singer.name.text, key: singer.key)
+            try await duetFiles.run {
+                var folder = try DuetFolder(path: attempt.folder)
+                try folder.addStem(path: path, singer: singer.name.text, key: singer.key, isLocal: false)
+            }
             duet.withLock { _ = $0.attempts[stem.attempt]?.stems.insert(member) }
         } catch {
             duet.withLock { duet in
@@ -184,16 +205,24 @@ extension LiveCall {
 
     private func mix(_ number: UInt32) {
         guard let attempt = duet.withLock({ $0.attempts[number] }) else { return }
-        Task.detached { [self] in
+        Task { [self] in
             do {
-                let source = try MixSource(folder: attempt.folder)
                 let path = "\(attempt.folder)/mix.m4a"
-                let mix = MixFile(source, MixSettings(for: source), encoding: SoundFiles.Settings(sampleFormat: .int24))
-                _ = try mix.write(to: path, type: .m4a)
+                try await duetFiles.run {
+                    let source = try MixSource(folder: attempt.folder)
+                    let encoding = SoundFiles.Settings(sampleFormat: .int24)
+                    _ = try MixFile(source, MixSettings(for: source), encoding: encoding).write(to: path, type: .m4a)
+                }
                 duet.withLock { $0.attempts[number]?.mixPath = path }
             } catch {
                 duet.withLock { $0.note(.mix(error)) }
             }
+            duet.withLock { $0.attempts[number]?.isMixed = true }
         }
     }
+}
+
+/// Does the work on the files of attempts, one after the other.
+actor DuetFiles {
+    func run<Result: Sendable>(_ work: @Sendable () throws -> Result) throws -> Result { try work() }
 }

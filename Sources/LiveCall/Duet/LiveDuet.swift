@@ -21,7 +21,13 @@ struct LiveDuet: Sendable {
         /// The stems that did not fit in.
         var refusedStems: Set<MemberID> = []
         var isMixRequested = false
+        /// True until the local stem was sent.
+        var isSending = true
+        /// True once the mix is complete or has failed.
+        var isMixed = false
         var mixPath: String?
+        /// True while the attempt's files are being made and exchanged.
+        var isBusy: Bool { isOver && (isSending || !isMixed) }
     }
 
     /// The problems that are kept.
@@ -54,7 +60,7 @@ struct LiveDuet: Sendable {
         let attempt = attempts[duet.attempt]
         return LiveDuetStatus(
             duet: duet, arrivedPart: arrivedPart, folder: attempt?.folder, presentStems: attempt?.stems ?? [],
-            mixPath: attempt?.mixPath, problems: problems)
+            mixPath: attempt?.mixPath, isBusy: attempts.values.contains(where: \.isBusy), problems: problems)
     }
 
     /// Forgets the files of the last song.

@@ -17,6 +17,8 @@ package struct LiveDuetStatus: Sendable {
     package var presentStems: Set<MemberID> = []
     /// The mix of the attempt; nil until it is complete.
     package var mixPath: String?
+    /// True while stems are made, exchanged and mixed.
+    package var isBusy = false
     /// What failed so far, in order.
     package var problems: [DuetProblem] = []
 }
@@ -43,6 +45,8 @@ package enum DuetProblem: Error, Sendable {
     case recording(CommandRefusal)
     /// The folder of the duet cannot be written.
     case folder(path: String, code: Int32)
+    /// The folder of the attempt cannot be made.
+    case files(DuetFolderError)
     /// A singer's stem cannot be used; nil for the local one.
     case stem(of: MemberID?, any Error)
     /// The mix cannot be written.

@@ -50,6 +50,17 @@ struct CallOptions: ParsableArguments {
     @Flag(name: .lettered("json"), help: "Print a JSON report on standard output after the call.")
     var json = false
 
+    /// The folder of duets; nil for the default.
+    var duetFolder: String?
+    /// True if the user agrees to duets without being asked.
+    var agreesToDuet = false
+
+    private enum CodingKeys: String, CodingKey {
+        case coding, voice, card, separate, check, simulated, simulatedSpeaker, recording, accompaniment, existing,
+            receive,
+            duration, json
+    }
+
     func validate() throws {
         if hear != nil, card.device != .simulated { throw ValidationError("--hear needs --device simulated") }
         if separateInput {
@@ -63,6 +74,12 @@ struct CallOptions: ParsableArguments {
             }
         }
         try simulated.check(card.device)
+    }
+
+    /// Prefers the least delay, unless the user chose otherwise.
+    mutating func preferDuet() {
+        coding.codec = coding.codec ?? .pcm
+        coding.dial = coding.dial ?? .sing
     }
 
     var channels: Int { coding.channels }
@@ -86,7 +103,7 @@ struct CallOptions: ParsableArguments {
         var preferences = CallPreferences(
             codec: coding.codec, channelCount: channels, opusFrameMilliseconds: coding.frame, bitRate: coding.bitrate,
             deviceRate: deviceRate, deviceBlock: deviceBlock)
-        preferences.latencyProfile = coding.dial
+        preferences.latencyProfile = coding.latencyProfile
         preferences.changesRate = coding.adapt
         return preferences
     }

@@ -70,6 +70,7 @@ extension CallOptions {
         configuration.voiceProcessing = voice.voiceProcessing
         configuration.monitor = voice.monitor
         configuration.receivedFilesFolder = receive
+        configuration.duetFolder = duetFolder
         recording.apply(to: &configuration, canAsk: canAsk)
         return configuration
     }

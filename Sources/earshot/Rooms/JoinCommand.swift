@@ -28,53 +28,31 @@ struct JoinCommand: ExampledCommand {
     @Flag(help: "List the rooms on this network and exit.")
     var list = false
 
-    @OptionGroup var entrance: JoinOptions
-
-    @OptionGroup var own: RoomOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "Port for signalling (TCP) and audio (UDP). [default: 47400, or a free one]",
-            valueName: "port"),
-        transform: PortArgument.number)
-    var port: UInt16?
-
-    @Option(help: ArgumentHelp("Address of this machine to listen on. [default: all]", valueName: "address"))
-    var address: String?
-
-    @OptionGroup var call: CallOptions
+    @OptionGroup var options: GuestOptions
 
     @OptionGroup(title: "General") var general: GeneralOptions
 
+    var call: CallOptions { options.call }
+
     func validate() throws {
-        if let room { try RoomOptions.check { try JoinTarget(room, as: entrance.by) } }
-        if let address, IPAddress(address) == nil {
-            throw ValidationError("--address must be an IP address of this machine")
-        }
-        try call.recording.rejectAmbiguousFolder(room: room)
+        try options.check(room)
         if list, room != nil { throw ValidationError("--list lists all rooms on this network. Omit the room.") }
     }
 
     func run() throws {
+        guard list else { return try options.run(room: room) }
         try Failure.reporting {
             Interrupt.watch()
-            if list { return try showList() }
-            try call.checkFolders()
-            let keys = Terminal.isInteractive ? KeyboardInput() : nil
-            let guest = try GuestCall(
-                entrance, to: room, as: own, port: port, address: address.flatMap { IPAddress($0) }, call, keys: keys)
-            if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: false)) }
-            let input = RoomInput(guest.presenter.call, keys: keys)
-            try RoomRunner(call, isHost: false, presenter: guest.presenter, input: input, card: guest.card).run()
+            try showList()
         }
     }
 
     private func showList() throws {
-        let listing = RoomListing(rooms: try RoomSearch.list(within: entrance.timeout ?? 3))
+        let listing = RoomListing(rooms: try RoomSearch.list(within: options.entrance.timeout ?? 3))
         if call.json { return try Terminal.output(listing.document()) }
         guard !listing.rooms.isEmpty else {
             return Terminal.say(
-                "Found no room within \(Int((entrance.timeout ?? 3).rounded(.up))) s. Open one: earshot host")
+                "Found no room within \(Int((options.entrance.timeout ?? 3).rounded(.up))) s. Open one: earshot host")
         }
         try Terminal.output(listing.table(hasColour: Terminal.outputHasColour))
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotDuet
 import EarshotLiveCall
 import EarshotRooms
 import Foundation
@@ -39,7 +40,11 @@ final class RoomInput {
         releaseTalkKey()
         let end = HostTime.now().advanced(bySeconds: seconds)
         while let key = keys.next(within: seconds) {
-            if let action = bindings.take(key, call.snapshot, at: .now()), !execute(action) { return false }
+            if let order = call.duetStatus.flatMap({ DuetKeys.order(for: key, $0) }) {
+                perform(order)
+            } else if let action = bindings.take(key, call.snapshot, at: .now()), !execute(action) {
+                return false
+            }
             if HostTime.now() >= end { break }
         }
         releaseTalkKey()
@@ -50,11 +55,17 @@ final class RoomInput {
         if let action = bindings.releaseTalkKey(call.snapshot, at: .now()) { _ = execute(action) }
     }
 
+    private func perform(_ order: DuetOrder) {
+        do throws(DuetRefusal) { try call.perform(order) } catch { Terminal.warn(DuetSentences.refused(error)) }
+    }
+
     /// Executes an action. Returns false if the user wants to leave.
     private func execute(_ action: RoomKeyBindings.Action) -> Bool {
         switch action {
         case .quit: return false
-        case .help: Terminal.say(RoomKeyBindings.help(isHost: call.snapshot.isHost))
+        case .help:
+            let help = RoomKeyBindings.help(isHost: call.snapshot.isHost)
+            Terminal.say(call.duetStatus == nil ? help : "\(DuetKeys.help)\n\(help)")
         case .status: Terminal.say(status?() ?? "Not in the room yet.")
         case .select(let id): didSelect?(id)
         case .say(let words): Terminal.say(words)

@@ -14,6 +14,7 @@ final class RoomRunner {
     private let card: SoundCard
     private let startTime = HostTime.now()
     private var status = StatusLine()
+    private var duetNotices = DuetNotices()
 
     private var call: LiveCall { presenter.call }
 
@@ -48,6 +49,7 @@ final class RoomRunner {
         if let command = options.accompaniment.command { try? call.perform(command) }  // or the call has ended
         let socket = CallSocketServer.open(for: call)
         let ending = watch()
+        finishDuet()
         Terminal.live("")
         // The description precedes close(), because a stopped device has no real-time priority and no latency.
         let device = card.description
@@ -80,12 +82,57 @@ final class RoomRunner {
         while true {
             guard input.press(within: 0.05) else { return .quit }
             presenter.present()
+            presentDuet()
             if Interrupt.isRequested { return .interrupted }
             if let error = card.error { return .failed(Failure(error)) }
             let snapshot = call.snapshot
             if let ending = snapshot.ending { return EndReason(ending) }
             show(snapshot)
         }
+    }
+
+    // MARK: The duet
+
+    private func presentDuet() {
+        guard let duet = call.duetStatus else { return }
+        let snapshot = call.snapshot
+        let delays = call.levels.participants.values.compactMap(\.mouthToEar)
+        let people = DuetNotices.People(
+            name: { snapshot[$0]?.name.text ?? "Somebody" }, delay: delays.max(), hasKeys: input.keys != nil,
+            agreesByItself: options.agreesToDuet)
+        for notice in duetNotices.notices(duet, people) {
+            switch notice {
+            case .say(let words): Terminal.say(words)
+            case .warn(let words): Terminal.warn(words)
+            case .ask(let words): Terminal.notice(words)
+            }
+        }
+        if options.agreesToDuet, duet.duet.phase == .agreeing, !duet.duet.hasAgreed, !duet.duet.singers.isEmpty {
+            try? call.perform(.agree(true))  // refused if the song has changed meanwhile
+        }
+    }
+
+    /// The seconds for which the files of a complete take, or of one that the user leaves, are awaited.
+    private static let finishTimes = (complete: 60.0, left: 10.0)
+
+    /// Ends a take that is being sung, and waits until the voices are exchanged and mixed.
+    private func finishDuet() {
+        guard let duet = call.duetStatus, call.snapshot.ending == nil else { return }
+        let seconds = duet.duet.phase == .ended ? Self.finishTimes.complete : Self.finishTimes.left
+        try? call.perform(.agree(false))  // refused without a song
+        let end = HostTime.now().advanced(bySeconds: seconds)
+        // The call's thread notices the end of the take within 0.1 s.
+        Thread.sleep(forTimeInterval: 0.2)
+        guard call.duetStatus?.isBusy == true, !Interrupt.isRequested else { return }
+        Terminal.say(DuetSentences.finishing)
+        while call.duetStatus?.isBusy == true, HostTime.now() < end, !Interrupt.isRequested,
+            call.snapshot.ending == nil
+        {
+            presenter.present()
+            presentDuet()
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        presentDuet()
     }
 
     /// Returns the seconds of sound so far; nil before sound starts.
@@ -118,6 +165,7 @@ final class RoomRunner {
             isMuted: snapshot.isMuted, isPushToTalk: snapshot.isPushToTalk, isRecording: snapshot.recording != nil,
             outputVolume: snapshot.outputVolume,
             accompaniment: snapshot.accompaniment.map { AccompanimentDocument($0, at: .now()) },
+            duet: call.duetStatus.flatMap { DuetSentences.line($0) },
             others: snapshot.participants.map {
                 Self.line($0, levels.participants[$0.id], isSelected: $0.id == input.selection)
             },

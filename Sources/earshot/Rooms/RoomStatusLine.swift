@@ -47,6 +47,8 @@ struct RoomStatusLine {
     /// The volume of the whole playback, a factor.
     var outputVolume: Float = 1
     var accompaniment: AccompanimentDocument?
+    /// The duet as a part of the line; nil without one.
+    var duet: String?
     var others: [Other] = []
     /// The number of guests who ask to be admitted.
     var questionCount = 0
@@ -122,6 +124,7 @@ struct RoomStatusLine {
         } else if isMuted {
             parts.append(isPushToTalk ? "hold Space" : "muted")
         }
+        if let duet { parts.append(duet) }
         if outputVolume != 1 { parts.append("playback \(VolumeSentences.text(outputVolume))") }
         if let accompaniment {
             let limit = detail.hasMeters || detail.nameLimit > 12 ? detail.nameLimit : 0

@@ -43,13 +43,15 @@ struct CodecOptions: ParsableArguments {
             "Jitter-buffer limit: sing (15 ms), talk (80 ms), listen (500 ms), or 0 (shortest) to 1 (safest). [default: talk]",
             valueName: "dial"),
         transform: DialArgument.profile)
-    var dial = LatencyProfile.talk
+    var dial: LatencyProfile?
 
     @Flag(
         inversion: .prefixedNo,
         help: ArgumentHelp(
             "Lower the bit rate on slow links and raise it again (Opus; PCM at 48 kHz)."))
     var adapt = true
+
+    var latencyProfile: LatencyProfile { dial ?? .talk }
 
     func validate() throws {
         guard (1...2).contains(channels) else { throw ValidationError("--channels must be 1 or 2") }

@@ -131,7 +131,7 @@ struct SimulateCommand: ExampledCommand {
         configuration.channelCount = coding.channels
         configuration.opusFrameMilliseconds = coding.frame
         configuration.bitRate = coding.bitrate
-        configuration.latencyProfile = coding.dial
+        configuration.latencyProfile = coding.latencyProfile
         configuration.changesRate = coding.adapt
         configuration.repair = repair
         configuration.network = try network.conditions()

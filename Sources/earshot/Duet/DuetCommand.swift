@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import EarshotLiveCall
+import EarshotRooms
+import Foundation
+
+struct DuetCommand: ExampledCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "duet", abstract: "Sing a song together, and keep a mix in which the voices line up.",
+        discussion: """
+            The song begins on all machines at the same instant. Each singer's own machine records the voice dry and at full quality. After the song the voices are exchanged and mixed: Music/Earshot/DATE SONG/take 1/mix.m4a. Other mixes: earshot mix FOLDER.
+            """,
+        subcommands: [HostDuet.self, JoinDuet.self])
+
+    static let examples = [
+        CommandExample("Sing a song with whoever joins", "earshot duet host 'Blue Moon.ogg'"),
+        CommandExample("Sing along on another machine", "earshot duet join"),
+    ]
+}
+
+struct HostDuet: ExampledCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "host", abstract: "Open a room to sing a song in.",
+        discussion: """
+            Guests get the song's file, and all must agree before it begins. Without --dial and --codec, the call has the least delay: --dial sing, --codec pcm.
+            """)
+
+    static let examples = [
+        CommandExample("Sing a song with whoever joins", "earshot duet host 'Blue Moon.ogg'"),
+        CommandExample("Sing with known guests over JACK", "earshot duet host song.mp3 --accept known --device jack"),
+    ]
+
+    @Argument(help: "The song to sing to: a sound file of any kind.", completion: .file())
+    var song: String
+
+    @Option(help: ArgumentHelp("The room's name, up to 63 bytes. [default: NAME's room]", valueName: "room"))
+    var room: String?
+
+    @OptionGroup(title: "Duet") var duet: DuetOptions
+
+    @OptionGroup var options: HostOptions
+
+    @OptionGroup(title: "General") var general: GeneralOptions
+
+    func validate() throws {
+        if let room { try RoomOptions.check { try PeerName(room) } }
+    }
+
+    func run() throws {
+        try Failure.reporting { try SendCommand.checkFile(song) }
+        var options = options
+        try duet.apply(to: &options.call)
+        let path = URL(fileURLWithPath: song).path
+        try options.run(room: room, joinedBy: "duet join") { $0.chooseSong(path: path) }
+    }
+}
+
+struct JoinDuet: ExampledCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "join", abstract: "Join a room to sing the host's song.",
+        discussion: """
+            The host's song arrives by itself and is kept in Music/Earshot/Songs. Without --dial and --codec, the call has the least delay: --dial sing, --codec pcm.
+            """)
+
+    static let examples = [
+        CommandExample("Choose from the rooms on this network", "earshot duet join"),
+        CommandExample("Join by name", "earshot duet join \"Anna's room\""),
+    ]
+
+    @Argument(help: "Name, address or join code of a room, as for 'earshot join'. [default: choose from a list]")
+    var room: String?
+
+    @OptionGroup(title: "Duet") var duet: DuetOptions
+
+    @OptionGroup var options: GuestOptions
+
+    @OptionGroup(title: "General") var general: GeneralOptions
+
+    func validate() throws { try options.check(room) }
+
+    func run() throws {
+        var options = options
+        try duet.apply(to: &options.call)
+        try options.run(room: room)
+    }
+}
+
+/// The options that all singers have.
+struct DuetOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Folder for takes, mixes and the songs of others. [default: Music/Earshot]", valueName: "folder"),
+        completion: .directory)
+    var folder: String?
+
+    @Flag(help: "Agree to sing and to be recorded without being asked.")
+    var agree = false
+
+    /// Prefers the least delay, and sets the folder.
+    func apply(to call: inout CallOptions) throws {
+        call.preferDuet()
+        call.duetFolder = folder.map { URL(fileURLWithPath: $0).path }
+        call.agreesToDuet = agree
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotDuet
+import EarshotLiveCall
+import EarshotRooms
+
+/// Chooses the changes of a duet that a terminal prints.
+struct DuetNotices {
+    enum Notice: Equatable {
+        case say(String)
+        case warn(String)
+        /// The user is asked for something.
+        case ask(String)
+    }
+
+    /// The people of the duet.
+    struct People {
+        /// Returns a singer's name.
+        var name: (MemberID) -> String
+        /// The longest delay from a singer, in seconds; nil while unknown.
+        var delay: Double?
+        /// True if the user can press keys.
+        var hasKeys: Bool
+        /// True if the local singer agrees without being asked.
+        var agreesByItself = false
+    }
+
+    /// A phase without its numbers.
+    private enum Step { case none, getting, agreeing, time, counting, singing, paused, ended }
+
+    private var last: LiveDuetStatus?
+    private var lastStep = Step.none
+    /// The attempt for which the user was asked.
+    private var askedAttempt: UInt32?
+
+    /// Returns the sentences about the changes since the last call.
+    mutating func notices(_ status: LiveDuetStatus?, _ people: People) -> [Notice] {
+        guard let status else { return [] }
+        let old = last
+        let step = Self.step(status.duet.phase)
+        defer { (last, lastStep) = (status, step) }
+        var notices = status.problems.dropFirst(old?.problems.count ?? 0).map {
+            Notice.warn(DuetSentences.problem($0, name: people.name))
+        }
+        if let song = status.duet.song, song != old?.duet.song {
+            notices.append(.say(DuetSentences.song(song)))
+            askedAttempt = nil
+        }
+        if step != lastStep { notices += Self.changed(to: step, from: lastStep) }
+        notices += agreements(status, step, people)
+        notices += files(status, old, people)
+        return notices
+    }
+
+    private static func step(_ phase: DuetStatus<MemberID>.Phase) -> Step {
+        switch phase {
+        case .noSong: .none
+        case .gettingSong: .getting
+        case .agreeing: .agreeing
+        case .findingTime: .time
+        case .counting: .counting
+        case .singing: .singing
+        case .paused: .paused
+        case .ended: .ended
+        }
+    }
+
+    private static func changed(to step: Step, from old: Step) -> [Notice] {
+        switch (old, step) {
+        case (_, .getting): [.say(DuetSentences.songArrives)]
+        case (.getting, .agreeing): [.say(DuetSentences.songIsHere)]
+        case (.paused, .singing): [.say(DuetSentences.resumed)]
+        case (_, .counting) where old != .paused: [.say(DuetSentences.counting)]
+        case (_, .singing): [.say(DuetSentences.singing)]
+        case (_, .paused): [.say(DuetSentences.paused)]
+        case (_, .ended): [.say(DuetSentences.ended)]
+        default: []
+        }
+    }
+
+    /// Asks for an agreement once somebody else is there, and reports those of others.
+    private mutating func agreements(_ status: LiveDuetStatus, _ step: Step, _ people: People) -> [Notice] {
+        let duet = status.duet
+        guard step == .agreeing, !duet.singers.isEmpty else { return [] }
+        var notices: [Notice] = []
+        if askedAttempt != duet.attempt, people.delay != nil {
+            askedAttempt = duet.attempt
+            if !duet.hasAgreed {
+                let words = DuetSentences.agreement(
+                    attempt: duet.attempt, delay: people.delay, hasKeys: people.hasKeys && !people.agreesByItself)
+                notices.append(people.hasKeys ? .ask(words) : .say(words))
+                if !people.hasKeys, !people.agreesByItself { notices.append(.warn(DuetSentences.noTerminal)) }
+            }
+        }
+        for singer in duet.singers {
+            let old = last?.duet.attempt == duet.attempt ? last?.duet.singers.first { $0.member == singer.member } : nil
+            guard singer.hasAgreed != (old?.hasAgreed ?? false) else { continue }
+            notices.append(.say(DuetSentences.agrees(people.name(singer.member), singer.hasAgreed)))
+        }
+        if let last, last.duet.attempt == duet.attempt, last.duet.hasAgreed != duet.hasAgreed {
+            let names = duet.singers.filter { !$0.hasAgreed }.map { people.name($0.member) }
+            notices.append(.say(DuetSentences.ownAgreement(duet.hasAgreed, waitingFor: names)))
+        }
+        return notices
+    }
+
+    private func files(_ status: LiveDuetStatus, _ old: LiveDuetStatus?, _ people: People) -> [Notice] {
+        let duet = status.duet
+        let known = old?.duet.attempt == duet.attempt ? old : nil
+        var notices: [Notice] = []
+        for singer in duet.singers.map(\.member)
+        where status.presentStems.contains(singer) && known?.presentStems.contains(singer) != true {
+            notices.append(.say(DuetSentences.stem(people.name(singer))))
+        }
+        if let path = status.mixPath, known?.mixPath != path {
+            let missing = duet.singers.filter { !status.presentStems.contains($0.member) }
+            notices.append(
+                .say(
+                    DuetSentences.mixed(
+                        path, missing: missing.map { people.name($0.member) }, hasKeys: people.hasKeys)))
+        }
+        return notices
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotDuet
+import EarshotLiveCall
+import EarshotRooms
+import Foundation
+
+/// The sentences about a duet.
+enum DuetSentences {
+    /// The seconds of delay up to which people sing together well.
+    static let togetherLimit = 0.025
+
+    static func song(_ song: DuetSong) -> String {
+        "Song: \(TerminalText.sanitizedLine(song.title)) (\(PlayLine.clock(song.duration)))."
+    }
+
+    static let songArrives = "The song's file comes from the host."
+    static let songIsHere = "The song is here."
+
+    /// - Parameters:
+    ///   - delay: the seconds from one singer to the other; nil if unknown.
+    ///   - attempt: the number of the attempt.
+    static func agreement(attempt: UInt32, delay: Double?, hasKeys: Bool) -> String {
+        let take = attempt > 1 ? "Take \(attempt). " : ""
+        let way =
+            switch delay {
+            case nil: ""
+            case let delay? where delay <= togetherLimit: String(format: "One way %.0f ms: together. ", delay * 1e3)
+            case let delay?:
+                String(
+                    format: "One way %.0f ms: late for singing together (%.0f ms at most). A cable helps. ",
+                    delay * 1e3, togetherLimit * 1e3)
+            }
+        return "\(take)\(way)Voices are recorded.\(hasKeys ? " Enter agrees." : "")"
+    }
+
+    static let noTerminal = "No terminal to agree on, so you do not sing. Use --agree."
+
+    static func agrees(_ name: String, _ agrees: Bool) -> String {
+        "\(TerminalText.sanitized(name)) \(agrees ? "agrees" : "no longer agrees")."
+    }
+
+    static func ownAgreement(_ agrees: Bool, waitingFor names: [String]) -> String {
+        guard agrees else { return "You no longer agree." }
+        guard !names.isEmpty else { return "You agree." }
+        return "You agree. Waiting for \(RecordingSentences.list(names.map { TerminalText.sanitized($0) }))."
+    }
+
+    static let counting = "All agree. The song begins in a moment."
+    static let singing = "Sing."
+    static let paused = "The song is paused."
+    static let resumed = "The song goes on."
+    static let ended = "The song is over. The voices are being exchanged."
+
+    static func stem(_ name: String) -> String { "\(TerminalText.sanitized(name))'s voice is here." }
+
+    /// - Parameter missing: the names of the singers whose voices are not in the mix.
+    static func mixed(_ path: String, missing: [String], hasKeys: Bool) -> String {
+        let without =
+            missing.isEmpty
+            ? "" : " Without \(RecordingSentences.list(missing.map { TerminalText.sanitized($0) })): no voice arrived."
+        return "Saved: \(path)\(without)\(hasKeys ? "  Keys: r sing again, q leave" : "")"
+    }
+
+    static let finishing = "Finishing the takes. Ctrl-C leaves at once."
+
+    /// Returns the part of a status line: `♪ Song 0:12/3:20`.
+    static func line(_ status: LiveDuetStatus) -> String? {
+        let duet = status.duet
+        guard let song = duet.song else { return nil }
+        let title = PlayLine.fit(TerminalText.sanitizedLine(song.title), 16)
+        let times = "\(PlayLine.clock(duet.position))/\(PlayLine.clock(song.duration))"
+        switch duet.phase {
+        case .noSong: return nil
+        case .gettingSong: return status.arrivedPart.map { "♪ \(title) arrives \(Int($0 * 100)) %" } ?? "♪ \(title)"
+        case .agreeing: return duet.hasAgreed ? "♪ \(title) waiting" : "♪ \(title) Enter agrees"
+        case .findingTime: return "♪ \(title) …"
+        case .counting(let seconds): return "♪ \(title) begins in \(Int(seconds.rounded(.up)))"
+        case .singing: return "♪ \(title) \(times)"
+        case .paused: return "‖ \(title) \(times)"
+        case .ended: return status.isBusy ? "♪ \(title) mixing" : "♪ \(title) over"
+        }
+    }
+
+    static func refused(_ refusal: DuetRefusal) -> String {
+        switch refusal {
+        case .notHost: "Only the host chooses the song."
+        case .noSong: "There is no song."
+        case .songMissing: "The song is not here yet."
+        case .notStarted: "The song has not begun."
+        case .noTime: "The clocks are not compared yet. Try again in a second."
+        }
+    }
+
+    /// - Parameter name: returns a singer's name.
+    static func problem(_ problem: DuetProblem, name: (MemberID) -> String) -> String {
+        switch problem {
+        case .song(let error): return ErrorText.text(error)
+        case .unreadable(let path, let code): return "\(path): \(String(cString: strerror(code)))"
+        case .tooLarge(let path, let limit):
+            return "\(path) is larger than \(limit >> 20) MiB. Convert it: earshot convert FILE song.m4a"
+        case .tooLong(let path, let limit): return "\(path) is longer than \(Int(limit / 3_600)) hours. Choose another."
+        case .system(let code): return "The song cannot be played: \(String(cString: strerror(code)))"
+        case .noSound: return "This room has no sound, so nobody can sing in it."
+        case .notReceived(let file, let error):
+            return "\(TerminalText.sanitizedLine(file)) did not arrive: \(ErrorText.text(error))"
+        case .notSent(let file, let member, let error):
+            let receiver = TerminalText.sanitized(name(member))
+            return "\(receiver) does not have \(TerminalText.sanitizedLine(file)): \(ErrorText.text(error))"
+        case .recording(let refusal):
+            return RecordingSentences.refused(refusal).map { "This take is not recorded. \($0)" }
+                ?? "This take is not recorded."
+        case .folder(let path, let code):
+            return "\(path): \(String(cString: strerror(code))). Choose another with --folder."
+        case .files(let error): return "The takes cannot be kept. \(ErrorText.text(error))"
+        case .stem(let member?, let error):
+            return "\(TerminalText.sanitized(name(member)))'s voice cannot be used. \(ErrorText.text(error))"
+        case .stem(nil, let error): return "A part of your voice is missing. \(ErrorText.text(error))"
+        case .mix(let error): return "The mix cannot be made. \(ErrorText.text(error))"
+        }
+    }
+}

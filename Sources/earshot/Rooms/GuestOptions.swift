@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import EarshotMediaTransport
+import EarshotNearby
+import EarshotRooms
+import Foundation
+
+/// The options of a guest, and the run of its call, shared by `join` and `duet join`.
+struct GuestOptions: ParsableArguments {
+    @OptionGroup var entrance: JoinOptions
+
+    @OptionGroup var own: RoomOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Port for signalling (TCP) and audio (UDP). [default: 47400, or a free one]",
+            valueName: "port"),
+        transform: PortArgument.number)
+    var port: UInt16?
+
+    @Option(help: ArgumentHelp("Address of this machine to listen on. [default: all]", valueName: "address"))
+    var address: String?
+
+    @OptionGroup var call: CallOptions
+
+    func validate() throws {
+        if let address, IPAddress(address) == nil {
+            throw ValidationError("--address must be an IP address of this machine")
+        }
+    }
+
+    /// Throws if the text names no room.
+    func check(_ room: String?) throws {
+        if let room { try RoomOptions.check { try JoinTarget(room, as: entrance.by) } }
+        try call.recording.rejectAmbiguousFolder(room: room)
+    }
+
+    /// Joins the room and runs the call to its end.
+    /// - Parameter room: the room's name, address or code; nil to let the user choose from a list.
+    func run(room: String?) throws {
+        try Failure.reporting {
+            Interrupt.watch()
+            try call.checkFolders()
+            let keys = Terminal.isInteractive ? KeyboardInput() : nil
+            let guest = try GuestCall(
+                entrance, to: room, as: own, port: port, address: address.flatMap { IPAddress($0) }, call, keys: keys)
+            if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: false)) }
+            let input = RoomInput(guest.presenter.call, keys: keys)
+            try RoomRunner(call, isHost: false, presenter: guest.presenter, input: input, card: guest.card).run()
+        }
+    }
+}
