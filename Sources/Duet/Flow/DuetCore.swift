@@ -37,6 +37,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     static var preparation: Double { 0.3 }
     /// Seconds for which the recording goes on after the song: the latencies of a device.
     static var tail: Double { 1 }
+    /// Seconds between two messages of a member that are read. The next one makes up for an ignored one.
+    static var shortestInterval: Double { 0.01 }
     /// Seconds until a song's file is sent again after a failure.
     static var retryTime: Double { 5 }
 
@@ -50,6 +52,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     var host: Member?
     var members: Set<Member> = []
     var others: [Member: Other] = [:]
+    private var lastReceipts: [Member: HostTime] = [:]
     var song: DuetSong?
     var transport = DuetTransport()
     /// The hash of the file that is here.
@@ -82,6 +85,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         guard members != self.members || host != self.host else { return }
         (self.members, self.host) = (members, host)
         others = others.filter { members.contains($0.key) }
+        lastReceipts = lastReceipts.filter { members.contains($0.key) }
         sendings = sendings.filter { members.contains($0.key) }
         group.setMembers(members, host: host)
     }
@@ -97,7 +101,11 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
 
     /// Reads a message of a member. Ignores those of others, and what is no message.
     package mutating func receive(_ bytes: [UInt8], from member: Member, at now: HostTime) {
-        guard members.contains(member), member != own, let message = DuetMessage(bytes) else { return }
+        guard members.contains(member), member != own,
+            lastReceipts[member].map({ now.seconds(since: $0) >= Self.shortestInterval }) ?? true
+        else { return }
+        lastReceipts[member] = now
+        guard let message = DuetMessage(bytes) else { return }
         others[member] = Other(message: message, time: now)
         if let clock = message.clock { group.receive(GroupAnnouncement(clock), from: member) }
         if member == host, message.song != song { setSong(message.song) }

@@ -129,6 +129,8 @@ extension LiveCall {
 
     // MARK: Files of others
 
+    /// The bytes of a second of the largest stem: two channels of 24 bits at 192 kHz.
+    private static let stemBytesPerSecond = 192_000.0 * 2 * 3
     /// Seconds for which a file waits for the announcement that asks for it.
     private static let announcementTime = 2.0
 
@@ -142,8 +144,9 @@ extension LiveCall {
                 await receive(song, file, from: member)
                 return true
             }
-            if let stem = duet.singers.first(where: { $0.member == member })?.stem, stem.hash == file.hash.hex,
-                stem.byteCount == file.size
+            if let song = duet.song, let stem = duet.singers.first(where: { $0.member == member })?.stem,
+                stem.hash == file.hash.hex, stem.byteCount == file.size,
+                Double(stem.byteCount) <= (song.duration + 1) * Self.stemBytesPerSecond
             {
                 await receive(stem, file, from: member)
                 return true
@@ -182,9 +185,14 @@ extension LiveCall {
     }
 
     private func receive(_ stem: DuetStem, _ file: IncomingFile, from member: MemberID) async {
-        let attempt = duet.withLock { $0.attempts[stem.attempt] }
         let singer = state.withLock { $0.core.snapshot[member] }
+        let attempt = duet.withLock { duet -> LiveDuet.Attempt? in
+            // One stem of each singer.
+            guard let attempt = duet.attempts[stem.attempt], !attempt.stems.contains(member) else { return nil }
+            return duet.attempts[stem.attempt]?.arrivingStems.insert(member).inserted == true ? attempt : nil
+        }
         guard let attempt, let singer else { return file.decline() }
+        defer { duet.withLock { _ = $0.attempts[stem.attempt]?.arrivingStems.remove(member) } }
         do {
             try await file.accept(into: attempt.folder)
             let path = try await file.finished()

@@ -18,6 +18,8 @@ struct LiveDuet: Sendable {
         /// The time at which the local stem was complete.
         var stemTime: HostTime?
         var stems: Set<MemberID> = []
+        /// The singers whose stems are arriving.
+        var arrivingStems: Set<MemberID> = []
         /// The stems that did not fit in.
         var refusedStems: Set<MemberID> = []
         var isMixRequested = false

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotAudioContainers
+import EarshotAudioFiles
+import Foundation
+import TestSupport
+import TestTraits
+import Testing
+
+/// A duet with the program as users run it, on simulated cards.
+@Suite(.serialized, .realTime) struct DuetCommandTests {
+    /// Writes a stereo song of two seconds.
+    private static func writeSong(_ path: String) throws {
+        let buffer = AudioBuffer(channelCount: 2, frameCapacity: 88_200)
+        for i in 0..<buffer.frameCapacity {
+            for c in 0..<2 { buffer.channels[c][i] = sine(i, frequency: 330, rate: 44_100, amplitude: 0.2) }
+        }
+        let file = try SoundFiles.create(path, format: AudioFormat(sampleRate: 44_100, channelCount: 2))
+        try file.write(buffer.channels, frameCount: buffer.frameCapacity)
+        try file.close()
+    }
+
+    /// Returns the folder of the first take in a singer's folder.
+    private static func take(_ folder: String) throws -> String {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 != "Songs" }
+        return "\(folder)/\(try #require(names.first))/take 1"
+    }
+
+    @Test func `two people sing a song by keys, and both have both voices and a mix`() throws {
+        let scratch = try Scratch()
+        try Self.writeSong(scratch("Blue Moon.wav"))
+        let (port, keys, guestKeys) = (try Earshot.freePort(), try PseudoTerminal(), try PseudoTerminal())
+        let card = ["--device", "simulated", "--speak", Earshot.speech]
+        let host = try Earshot.start(
+            ["duet", "host", scratch("Blue Moon.wav"), "--port", "\(port)", "--accept", "all", "--no-announce"] + card
+                + ["--name", "Anna", "--folder", scratch("anna")], terminal: keys)
+        try #require(host.says("Song: Blue Moon (0:02)."), "\(host.errors)")
+        let guest = try Earshot.start(
+            ["duet", "join", "127.0.0.1:\(port)", "--name", "Ben", "--folder", scratch("ben")] + card,
+            terminal: guestKeys)
+        try #require(guest.says("The song is here."), "\(guest.errors)")
+        try #require(guest.says("Enter agrees"), "\(guest.errors)")
+        #expect(guest.errors.contains("ms: together. Voices are recorded."), "\(guest.errors)")
+        guestKeys.type("\r")
+        #expect(host.says("Ben agrees."), "\(host.errors)")
+        keys.type("\r")
+        #expect(guest.says("All agree.") && guest.says("Sing."), "\(guest.errors)")
+        #expect(host.says("Saved: ") && guest.says("Saved: "), "\(host.errors)\n\(guest.errors)")
+        keys.type("q")
+        #expect(host.wait() == .exit(0), "\(host.errors)")
+        #expect(guest.wait() == .exit(0), "\(guest.errors)")
+
+        let folders = try [Self.take(scratch("anna")), Self.take(scratch("ben"))]
+        for name in ["Anna.flac", "Ben.flac", "mix.m4a", "recording.json"] {
+            for folder in folders {
+                let mode = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.posixPermissions]
+                #expect(mode as? Int == 0o600, "\(folder)/\(name)")
+            }
+        }
+        for name in ["Anna.flac", "Ben.flac"] {
+            let files = folders.map { FileManager.default.contents(atPath: "\($0)/\(name)") }
+            #expect(files[0] != nil && files[0] == files[1], "\(name)")
+            let stem = try SoundFiles.open("\(folders[0])/\(name)")
+            #expect(stem.frameCount == 88_200 && stem.processingFormat.sampleRate == 44_100)
+        }
+        #expect(FileManager.default.fileExists(atPath: scratch("ben") + "/Songs/Blue Moon.wav"))
+        let mix = try Earshot.start(["mix", folders[1], "--preset", "stage", "--json"])
+        #expect(mix.wait() == .exit(0) && mix.output.contains("mix-stage.m4a"), "\(mix.output)\(mix.errors)")
+    }
+
+    @Test func `a song that is missing or no sound is named, and without a terminal nobody agrees`() throws {
+        let scratch = try Scratch()
+        let missing = try Earshot.start(["duet", "host", "/none.ogg"])
+        #expect(missing.wait() == .exit(66) && missing.errors.contains("/none.ogg: no such file"), "\(missing.errors)")
+        try "no sound".write(toFile: scratch("bad.wav"), atomically: true, encoding: .utf8)
+        let port = try Earshot.freePort()
+        let common = ["--port", "\(port)", "--accept", "all", "--no-announce", "--device", "simulated"]
+        let host = try Earshot.start(["duet", "host", scratch("bad.wav"), "--folder", scratch("anna")] + common)
+        #expect(host.says("bad.wav: not an audio file"), "\(host.errors)")
+        host.signal(SIGINT)
+        #expect(host.wait(seconds: 8) == .exit(130), "\(host.errors)")
+        try Self.writeSong(scratch("song.wav"))
+        let second = try Earshot.start(
+            ["duet", "host", scratch("song.wav"), "--folder", scratch("anna"), "--agree"] + common)
+        try #require(second.says("Song: song"), "\(second.errors)")
+        let guest = try Earshot.start(
+            ["duet", "join", "127.0.0.1:\(port)", "--device", "simulated", "--folder", scratch("ben")])
+        #expect(guest.says("No terminal to agree on, so you do not sing. Use --agree."), "\(guest.errors)")
+        #expect(!second.errors.contains("All agree"))
+        guest.signal(SIGINT)
+        second.signal(SIGINT)
+        #expect(guest.wait(seconds: 8) == .exit(130) && second.wait(seconds: 8) == .exit(130))
+    }
+}
