@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CEarshotCairo
 import EarshotDiagnostics
 import Foundation
 import Testing
 
 @Suite struct TracksPictureTests {
     private let count = TracksPicture.columnCount
+
+    private func temporary() -> String { NSTemporaryDirectory() + "tracks-\(UUID().uuidString).png" }
 
     /// Returns a panel in which the second track begins to sound in the middle.
     private func panel(_ seconds: ClosedRange<Double>) -> TracksPicture.Panel {
