@@ -17,7 +17,7 @@ package struct TracksPicture: Sendable {
     /// A track.
     package struct Track: Sendable {
         package var name: String
-        /// Where the track has no sound, in seconds.
+        /// The parts without sound, in seconds.
         package var gaps: [ClosedRange<Double>]
         /// True for a track that is drawn as the reference of the others.
         package var isReference: Bool
@@ -53,7 +53,6 @@ package struct TracksPicture: Sendable {
         let canvas = try Canvas(width: width, height: height)
         let headline = canvas.fitted(title, width: Double(width) - 40, size: 21, bold: true)
         canvas.text(headline, 20, 36, size: 21, Style.ink, bold: true)
-        draw(whole, canvas, y: Self.top)
         if let enlarged {
             let time = axis(whole)
             let (from, to) = (time.pixel(enlarged.seconds.lowerBound), time.pixel(enlarged.seconds.upperBound))
@@ -61,6 +60,7 @@ package struct TracksPicture: Sendable {
             canvas.fill(rows, Style.zoom, alpha: 0.5)
             draw(enlarged, canvas, y: Self.top + panelHeight)
         }
+        draw(whole, canvas, y: Self.top)
         try canvas.save(to: path)
     }
 

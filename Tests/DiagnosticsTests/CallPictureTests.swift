@@ -99,7 +99,7 @@ import Testing
 }
 
 /// A PNG file, decoded by Cairo.
-private struct Image {
+struct Image {
     let width: Int
     let height: Int
     private var pixels: [UInt32] = []

@@ -108,12 +108,26 @@ import Testing
             return
         }
         #expect(abs(sound[0][10_000] - 0.1) < 1e-4 && sound[0][20_000] == 0 && abs(sound[0][40_000] - 0.3) < 1e-4)
+        #expect(stem.gaps == [.init(frame: 16_000, frameCount: 16_000, reason: nil)])
         for part in [1, 3] { try FileManager.default.removeItem(atPath: rig.recording.path("Anna-00\(part).wav")) }
         guard case .nothingUsable(_, let faults) = try rig.error() else {
             Issue.record("a stem without sound")
             return
         }
         #expect(faults.count == 3)
+    }
+
+    @Test func `takes of several tracks are used in the order in which they were sung`() throws {
+        let rig = try TakeFolderRig([Self.steady(0.1)])
+        try rig.add("Anna.take", [TakeFolderRig.piece(20_000, 20_000, song: 0)])
+        try rig.recording.add("Anna 2", [Self.steady(0.2), Self.steady(0.3)])
+        try rig.add("Anna 2.take", [TakeFolderRig.piece(10_000, 20_000, song: 10_000)], file: "Anna 2.wav")
+        rig.recording.manifest.tracks[0].takes?.removeLast()
+        (rig.recording.manifest.tracks[1].isLocal, rig.recording.manifest.tracks[1].takes) = (true, ["Anna 2.take"])
+        // Host times are frames here, so the second track is the earlier one.
+        let (stem, sound) = try rig.write()
+        #expect(stem.faults.isEmpty && stem.format.channelCount == 2 && stem.gaps.map(\.frame) == [30_000])
+        #expect(abs(sound[1][15_000] - 0.1) < 1e-4 && abs(sound[1][25_000] - 0.3) < 1e-4, "\(sound[1][15_000])")
     }
 
     @Test func `a file that ends early leaves a gap`() throws {

@@ -47,11 +47,16 @@ final class TakeWindow {
     }
 
     private func load(_ frame: Int64) throws(AudioFileError) {
-        // Some frames before, for the next piece's filter.
+        // Some frames before, for the next piece's filter. They stay if they are here, since a seek takes time in some formats.
         let start = max(0, frame - 256)
+        let kept = frames.contains(start) ? Int(frames.upperBound - start) : 0
+        for c in 0..<buffer.channels.count where kept > 0 {
+            moveSamples(buffer.channels[c], buffer.channels[c] + Int(start - frames.lowerBound), kept)
+        }
         frames = 0..<0
-        if reader.framePosition != Int(start) { try reader.seek(to: Int(start)) }
-        let count = try reader.read(into: buffer.channels, frameCount: Self.capacity)
-        frames = start..<start + Int64(count)
+        let next = Int(start) + kept
+        if reader.framePosition != next { try reader.seek(to: next) }
+        let count = try reader.read(into: buffer.channels, frameCount: Self.capacity - kept, offset: kept)
+        frames = start..<start + Int64(kept + count)
     }
 }

@@ -37,8 +37,7 @@ final class TakeSequence: SoundFileReader {
     /// Appends the parts of a take for which there is sound.
     /// - Returns: false if the map is full.
     func append(_ take: SongMap, _ track: TrackReader) -> Bool {
-        let sound = 0..<Int64(track.frameCount)
-        let pieces = take.pieces.compactMap { $0.clamped(to: sound) }
+        let pieces = Self.pieces(take, track.readableFrames)
         guard let first = pieces.first, let last = pieces.last else { return true }
         let frames = max(0, Int(first.frame) - Self.margin)..<min(track.frameCount, Int(last.end) + Self.margin)
         let shift = Int64(frameCount - frames.lowerBound)
@@ -56,6 +55,20 @@ final class TakeSequence: SoundFileReader {
         parts.append(Part(track: track, frames: frames, start: frameCount))
         frameCount += frames.count
         return isComplete
+    }
+
+    /// Returns the parts of a map's pieces within ranges, which are in order as the pieces are.
+    private static func pieces(_ map: SongMap, _ ranges: [Range<Int>]) -> [SongMap.Piece] {
+        var pieces: [SongMap.Piece] = []
+        var first = 0
+        for piece in map.pieces {
+            while first < ranges.count, ranges[first].upperBound <= piece.frame { first += 1 }
+            for range in ranges[first...].prefix(while: { $0.lowerBound < piece.end }) {
+                let frames = Int64(range.lowerBound)..<Int64(range.upperBound)
+                if let part = piece.clamped(to: frames) { pieces.append(part) }
+            }
+        }
+        return pieces
     }
 
     func seek(to frame: Int) { framePosition = min(max(0, frame), frameCount) }

@@ -72,6 +72,20 @@ final class TrackReader {
         }
     }
 
+    /// The frames of the parts that can be opened, in order, those that adjoin as one.
+    var readableFrames: [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        for part in parts where part.isReadable && part.frameCount > 0 {
+            let end = part.start + part.frameCount
+            if let last = ranges.last, last.upperBound >= part.start {
+                ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, end)
+            } else {
+                ranges.append(part.start..<end)
+            }
+        }
+        return ranges
+    }
+
     /// Returns the names of all parts of a track; only the first if the name has no number.
     static func fileNames(of track: RecordingManifest.Track) -> [String] {
         let dot = track.file.lastIndex(of: ".") ?? track.file.endIndex
