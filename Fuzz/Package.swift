@@ -17,6 +17,7 @@ let package = Package(
                 .product(name: "EarshotRooms", package: "Earshot"),
             ]),
         .target(name: "CallSocketParsing"),
+        .target(name: "DuetParsing", dependencies: [.product(name: "EarshotAudioBase", package: "Earshot")]),
         .target(name: "HTTPParsing"),
         .target(name: "PacketRules"),
         .target(name: "TransferParsing"),
@@ -25,7 +26,8 @@ let package = Package(
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "Announcements", "CallSocketParsing", "HTTPParsing", "PacketRules", "TLS", "EarshotTOMLReader",
+                "Announcements", "CallSocketParsing", "DuetParsing", "HTTPParsing", "PacketRules", "TLS",
+                "EarshotTOMLReader",
                 "TransferParsing",
                 .product(name: "EarshotAudioContainers", package: "Earshot"),
                 .product(name: "EarshotAudioFiles", package: "Earshot"),

@@ -40,14 +40,15 @@ import Testing
             ["duet", "join", "127.0.0.1:\(port)", "--name", "Ben", "--folder", scratch("ben")] + card,
             terminal: guestKeys)
         try #require(guest.says("The song is here."), "\(guest.errors)")
-        try #require(guest.says("Enter agrees"), "\(guest.errors)")
-        #expect(guest.errors.contains("ms: together. Voices are recorded."), "\(guest.errors)")
+        try #require(guest.says("ms: together. Voices are recorded. Enter agrees."), "\(guest.errors)")
         guestKeys.type("\r")
         #expect(host.says("Ben agrees."), "\(host.errors)")
         keys.type("\r")
         #expect(guest.says("All agree.") && guest.says("Sing."), "\(guest.errors)")
         #expect(host.says("Saved: ") && guest.says("Saved: "), "\(host.errors)\n\(guest.errors)")
         keys.type("q")
+        #expect(host.says("p play the mix"), "\(host.errors)")
+        keys.type("x")
         #expect(host.wait() == .exit(0), "\(host.errors)")
         #expect(guest.wait() == .exit(0), "\(guest.errors)")
 

@@ -42,6 +42,7 @@ func runFuzzer(_ target: Target, arguments: [String]) -> Never {
         case .target: { fuzzTarget(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .transfer: { fuzzTransfer(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .commands: { fuzzCommands(UnsafeRawBufferPointer(start: $0, count: $1)) }
+        case .duet: { fuzzDuet(UnsafeRawBufferPointer(start: $0, count: $1)) }
         case .toml: { fuzzTOML(UnsafeRawBufferPointer(start: $0, count: $1)) }
         }
     exit(libFuzzerRunDriver(&count, &pointers, body))

@@ -56,6 +56,7 @@ func seeds(of target: Target) -> [[UInt8]] {
     case .target: [Array("/room/members/a%2Fb?epoch=2&a=%C3%A9".utf8)]
     case .transfer: ["../.Übung (2).tar.gz", "9007199254740991-17"].map { Array($0.utf8) }
     case .commands: commandSeeds()
+    case .duet: duetSeeds()
     case .toml:
         [
             "[nodes.'a b']\ntype = \"player\" # é\nx.y = [ 1, 0x1F, -2.5e3, +inf, true ]\n[[a]]\nb = { c = {}, d = [] }\n",

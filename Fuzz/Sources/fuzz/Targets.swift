@@ -13,7 +13,7 @@ import EarshotTOMLReader
 enum Target: String, CaseIterable {
     case session, aac, opus, opusCustom, red, stun, description, rules, rooms, toml, container, file, stream, titles,
         playlist, tags
-    case dtls, tls, srtp, announcement, netlink, events, target, transfer, commands
+    case dtls, tls, srtp, announcement, netlink, events, target, transfer, commands, duet
 }
 
 /// Passes datagrams, each after two bytes of length and one of milliseconds since the last, to one session.

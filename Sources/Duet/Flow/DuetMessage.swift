@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
-import EarshotClockSync
 import Foundation
 
 /// The state of a singer, announced to all others several times a second. Each message is complete, so the next one makes up for a
@@ -51,22 +50,5 @@ package struct DuetMessage: Codable, Hashable, Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return (try? encoder.encode(self)).map(Array.init) ?? []  // every value can be encoded
-    }
-}
-
-extension GroupAnnouncement {
-    init(_ clock: DuetMessage.Clock) {
-        self.init(
-            term: clock.term,
-            line: ClockLine(
-                from: HostTime(nanoseconds: clock.from), to: HostTime(nanoseconds: clock.to), rate: clock.rate))
-    }
-}
-
-extension DuetMessage.Clock {
-    init(_ announcement: GroupAnnouncement) {
-        let line = announcement.line
-        self.init(
-            term: announcement.term, from: line.from.nanoseconds, to: line.to.nanoseconds, rate: line.rate)
     }
 }

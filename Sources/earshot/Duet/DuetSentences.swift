@@ -73,6 +73,7 @@ enum DuetSentences {
         switch duet.phase {
         case .noSong: return nil
         case .gettingSong: return status.arrivedPart.map { "♪ \(title) arrives \(Int($0 * 100)) %" } ?? "♪ \(title)"
+        case .agreeing where duet.singers.isEmpty: return "♪ \(title)"
         case .agreeing: return duet.hasAgreed ? "♪ \(title) waiting" : "♪ \(title) Enter agrees"
         case .findingTime: return "♪ \(title) …"
         case .counting(let seconds): return "♪ \(title) begins in \(Int(seconds.rounded(.up)))"

@@ -15,6 +15,8 @@ final class RoomRunner {
     private let startTime = HostTime.now()
     private var status = StatusLine()
     private var duetNotices = DuetNotices()
+    /// The mix of the last take; nil without one.
+    private var duetMix: String?
 
     private var call: LiveCall { presenter.call }
 
@@ -66,11 +68,10 @@ final class RoomRunner {
     /// The seconds for which the mix of a recording is offered for playback.
     private static let offerTime = 20.0
 
-    /// Plays the mix of the last recording, if the user asks for it by a key.
+    /// Plays the mix of the last take or recording, if the user asks for it by a key.
     private func offerMix() throws {
-        guard !options.json, let keys = input.keys, let recording = presenter.recording, recording.seconds > 0,
-            let mix = recording.mixPath
-        else { return }
+        let recording = presenter.recording.flatMap { $0.seconds > 0 ? $0.mixPath : nil }
+        guard !options.json, let keys = input.keys, let mix = duetMix ?? recording else { return }
         Terminal.say("Keys: p play the mix, any other key exits")
         guard let key = keys.wait(seconds: Self.offerTime), [.character("p"), .character("P")].contains(key) else {
             return
@@ -95,6 +96,7 @@ final class RoomRunner {
 
     private func presentDuet() {
         guard let duet = call.duetStatus else { return }
+        duetMix = duet.mixPath ?? duetMix
         let snapshot = call.snapshot
         let delays = call.levels.participants.values.compactMap(\.mouthToEar)
         let people = DuetNotices.People(

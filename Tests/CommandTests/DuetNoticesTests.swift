@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioFiles
+import Testing
+
+@testable import EarshotDuet
+@testable import EarshotLiveCall
+@testable import EarshotRooms
+@testable import earshot
+
+/// The keys and the sentences of a duet, without a terminal.
+@Suite struct DuetNoticesTests {
+    private let ben = MemberID(2)!
+    private let song = DuetSong(
+        name: "Blue Moon.ogg", byteCount: 5, hash: String(repeating: "0a", count: 32), duration: 192)
+
+    private func status(_ phase: DuetStatus<MemberID>.Phase, _ change: (inout LiveDuetStatus) -> Void = { _ in })
+        -> LiveDuetStatus
+    {
+        var duet = DuetStatus<MemberID>()
+        (duet.phase, duet.song, duet.position) = (phase, song, 60)
+        duet.singers = [.init(member: ben, hasSong: true)]
+        var status = LiveDuetStatus(duet: duet)
+        change(&status)
+        return status
+    }
+
+    private func people(_ delay: Double? = 0.009, hasKeys: Bool = true) -> DuetNotices.People {
+        DuetNotices.People(name: { $0 == ben ? "Ben" : "?" }, delay: delay, hasKeys: hasKeys)
+    }
+
+    @Test func `a key has an order in the phases in which it makes sense`() {
+        let orders: [(Key, DuetStatus<MemberID>.Phase, DuetOrder?)] = [
+            (.enter, .agreeing, .agree(true)), (.enter, .singing, nil), (.character("p"), .singing, .pause),
+            (.character("p"), .counting(1), .pause), (.character("p"), .paused, .resume),
+            (.character("p"), .ended, nil), (.left, .singing, .seek(to: 55)), (.right, .paused, .seek(to: 65)),
+            (.left, .agreeing, nil), (.character("r"), .ended, .singAgain), (.character("r"), .singing, .singAgain),
+            (.character("r"), .agreeing, nil), (.character("m"), .singing, nil),
+        ]
+        for (key, phase, order) in orders {
+            #expect(DuetKeys.order(for: key, status(phase)) == order, "\(key) \(phase)")
+        }
+        let agreed = status(.agreeing) { $0.duet.hasAgreed = true }
+        #expect(DuetKeys.order(for: .enter, agreed) == .agree(false))
+    }
+
+    @Test func `a guest is told of the song, asked, and told what the others do`() {
+        var notices = DuetNotices()
+        #expect(notices.notices(nil, people()) == [])
+        #expect(
+            notices.notices(status(.gettingSong), people()) == [
+                .say("Song: Blue Moon (3:12)."), .say("The song's file comes from the host."),
+            ])
+        #expect(notices.notices(status(.agreeing), people(nil)) == [.say("The song is here.")])
+        #expect(
+            notices.notices(status(.agreeing), people()) == [
+                .ask("One way 9 ms: together. Voices are recorded. Enter agrees.")
+            ])
+        #expect(notices.notices(status(.agreeing), people()) == [])
+        let own = status(.agreeing) { $0.duet.hasAgreed = true }
+        #expect(notices.notices(own, people()) == [.say("You agree. Waiting for Ben.")])
+        let both = status(.agreeing) { ($0.duet.hasAgreed, $0.duet.singers[0].hasAgreed) = (true, true) }
+        #expect(notices.notices(both, people()) == [.say("Ben agrees.")])
+        #expect(
+            notices.notices(status(.counting(3)), people()) == [.say("All agree. The song begins in a moment.")])
+        #expect(notices.notices(status(.singing), people()) == [.say("Sing.")])
+        #expect(notices.notices(status(.paused), people()) == [.say("The song is paused.")])
+        #expect(notices.notices(status(.counting(0.5)), people()) == [])
+        #expect(notices.notices(status(.singing), people()) == [.say("Sing.")])
+        #expect(
+            notices.notices(status(.ended), people()) == [.say("The song is over. The voices are being exchanged.")])
+    }
+
+    @Test func `a second take is announced, and a long delay is said with a remedy`() {
+        var notices = DuetNotices()
+        let second = status(.agreeing) { $0.duet.attempt = 2 }
+        let words =
+            "Take 2. One way 40 ms: late for singing together (25 ms at most). A cable helps. Voices are recorded."
+        #expect(notices.notices(second, people(0.04)).last == .ask("\(words) Enter agrees."))
+        var silent = DuetNotices()
+        #expect(
+            silent.notices(second, people(0.04, hasKeys: false)).suffix(2) == [
+                .say(words), .warn("No terminal to agree on, so you do not sing. Use --agree."),
+            ])
+    }
+
+    @Test func `voices, the mix and failures are reported once`() {
+        var notices = DuetNotices()
+        _ = notices.notices(status(.ended), people())
+        let here = status(.ended) { $0.presentStems = [ben] }
+        #expect(notices.notices(here, people()) == [.say("Ben's voice is here.")])
+        let mixed = status(.ended) { ($0.presentStems, $0.mixPath) = ([ben], "/d/mix.m4a") }
+        #expect(notices.notices(mixed, people()) == [.say("Saved: /d/mix.m4a  Keys: r sing again, q leave")])
+        #expect(notices.notices(mixed, people()) == [])
+        var alone = DuetNotices()
+        _ = alone.notices(status(.ended), people())
+        let without = status(.ended) { $0.mixPath = "/d/mix.m4a" }
+        #expect(
+            alone.notices(without, people(hasKeys: false)) == [.say("Saved: /d/mix.m4a Without Ben: no voice arrived.")]
+        )
+        let failed = status(.ended) { status in
+            status.mixPath = "/d/mix.m4a"
+            status.problems = [.noSound, .folder(path: "/d", code: 13)]
+        }
+        #expect(
+            alone.notices(failed, people()) == [
+                .warn("This room has no sound, so nobody can sing in it."),
+                .warn("/d: Permission denied. Choose another with --folder."),
+            ])
+    }
+
+    @Test func `the status line shows what the song does`() {
+        let lines: [(DuetStatus<MemberID>.Phase, String?)] = [
+            (.noSong, nil), (.agreeing, "♪ Blue Moon Enter agrees"), (.counting(2.2), "♪ Blue Moon begins in 3"),
+            (.singing, "♪ Blue Moon 1:00/3:12"), (.paused, "‖ Blue Moon 1:00/3:12"), (.ended, "♪ Blue Moon over"),
+        ]
+        for (phase, line) in lines { #expect(DuetSentences.line(status(phase)) == line) }
+        #expect(DuetSentences.line(status(.gettingSong) { $0.arrivedPart = 0.45 }) == "♪ Blue Moon arrives 45 %")
+        #expect(DuetSentences.line(status(.ended) { $0.isBusy = true }) == "♪ Blue Moon mixing")
+        #expect(DuetSentences.line(status(.agreeing) { $0.duet.singers = [] }) == "♪ Blue Moon")
+    }
+}
