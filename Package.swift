@@ -106,7 +106,8 @@ let allLayers = [
         name: "LiveCall",
         uses: [
             "AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "AudioDevices", "AudioSession", "AudioEngine",
-            "AudioQueues", "AudioStreams", "VoiceProcessing", "Playout", "ClockSync", "MediaTransport", "Rooms", "Nearby",
+            "AudioQueues", "AudioStreams", "VoiceProcessing", "Playout", "ClockSync", "MediaTransport", "Rooms",
+            "Nearby",
             "Call", "Duet",
         ],
         testUses: ["Simulation", "EngineMeasures", "CEBUR128"]),

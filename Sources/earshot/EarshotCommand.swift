@@ -20,7 +20,8 @@ struct EarshotCommand: ParsableCommand {
         (
             "Rooms",
             [
-                HostCommand.self, JoinCommand.self, DuetCommand.self, CallCommand.self, ChatCommand.self, SendCommand.self,
+                HostCommand.self, JoinCommand.self, DuetCommand.self, CallCommand.self, ChatCommand.self,
+                SendCommand.self,
                 PeersCommand.self,
             ]
         ),

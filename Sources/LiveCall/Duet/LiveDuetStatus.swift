@@ -19,7 +19,7 @@ package struct LiveDuetStatus: Sendable {
     package var mixPath: String?
     /// True while stems are made, exchanged and mixed.
     package var isBusy = false
-    /// What failed so far, in order.
+    /// The failures so far, in order.
     package var problems: [DuetProblem] = []
 }
 

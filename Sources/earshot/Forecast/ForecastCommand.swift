@@ -68,7 +68,8 @@ struct ForecastCommand: ExampledCommand {
     /// The preset dials, and the requested dial if it is not a preset, in ascending order.
     private var dials: [LatencyProfile] {
         let presets = LatencyProfile.presets.map(\.profile)
-        return (presets.contains(coding.latencyProfile) ? presets : presets + [coding.latencyProfile]).sorted { $0.position < $1.position }
+        let own = coding.latencyProfile
+        return (presets.contains(own) ? presets : presets + [own]).sorted { $0.position < $1.position }
     }
 
     /// Joins the room as a silent guest.

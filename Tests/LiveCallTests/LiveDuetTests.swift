@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotMediaTransport
+import Foundation
+import TestSupport
+import Testing
+
+@testable import EarshotDuet
+@testable import EarshotLiveCall
+@testable import EarshotNearby
+@testable import EarshotRooms
+
+/// A duet in a call with a room and media of the tests.
+@Suite(.timeLimit(.minutes(10))) struct LiveDuetTests {
+    /// Ann's room, with Bob in it, on Ann's side.
+    private struct Rig {
+        let folder = NSTemporaryDirectory() + "earshot-live-duet-\(UUID().uuidString)"
+        let room = TestRoom()
+        let media = TestMedia()
+        let call: LiveCall
+
+        init(isHost: Bool = true) async throws {
+            var configuration = LiveCall.Configuration()
+            configuration.duetFolder = folder
+            call = try LiveCall(configuration, room: room, sound: (media, TestDevice()))
+            let call = call
+            if isHost {
+                try call.perform(.host(RoomOpening(name: CoreRig.name(1))))
+            } else {
+                try call.perform(.join(CoreRig.endpoint))
+            }
+            let roster = CoreRig().makeRoster([CoreRig.member(1), CoreRig.member(2)], host: 1)
+            room.eventContinuation.yield(.joined(roster, as: CoreRig.id(isHost ? 1 : 2)))
+            try #require(await happens { call.snapshot.isInRoom })
+        }
+
+        /// The last message that the call sent; nil before.
+        func message() -> DuetMessage? { room.sentDatagrams.withLock { $0.last.flatMap { DuetMessage($0) } } }
+
+        func receive(_ message: DuetMessage, from number: UInt64) {
+            room.datagramContinuation.yield(NearbyDatagram(sender: CoreRig.id(number), bytes: message.bytes))
+        }
+
+        func delete() { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    @Test func `a call without a song sends nothing`() async throws {
+        let rig = try await Rig()
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(rig.call.duetStatus == nil && rig.message() == nil)
+        #expect(throws: DuetRefusal.noSong) { try rig.call.perform(DuetOrder.agree(true)) }
+        await rig.call.close()
+    }
+
+    @Test func `a host's song is announced, opened, and begins once the guest agrees`() async throws {
+        let rig = try await Rig()
+        defer { rig.delete() }
+        let song = try SungCallRig.writeSong()
+        defer { try? FileManager.default.removeItem(atPath: song) }
+        rig.call.chooseSong(path: song)
+        #expect(await happens { rig.message()?.presentSong != nil })
+        let announced = try #require(rig.message()?.song)
+        #expect(announced.duration == 9 && announced.name == song.split(separator: "/").last.map(String.init))
+        #expect(rig.media.asked.contains("song"))
+        try rig.call.perform(DuetOrder.agree(true))
+        #expect(rig.call.snapshot.allowsRecording == true)
+        var answer = DuetMessage()
+        (answer.presentSong, answer.agreement) = (announced.hash, 1)
+        rig.receive(answer, from: 3)  // not in the room
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(rig.call.duetStatus?.duet.phase == .agreeing && rig.call.duetStatus?.duet.singers == [])
+        rig.receive(answer, from: 2)
+        #expect(
+            await happens {
+                if case .counting? = rig.call.duetStatus?.duet.phase { true } else { false }
+            })
+        let folder = rig.folder
+        #expect(
+            await happens {
+                rig.call.snapshot.recording?.folder.hasPrefix(folder) == true
+                    && rig.call.snapshot.recording?.folder.hasSuffix("/take 1/recording") == true
+            })
+        await rig.call.close()
+    }
+
+    @Test func `a file that is no song is a problem, and the call goes on`() async throws {
+        let rig = try await Rig()
+        defer { rig.delete() }
+        try FileManager.default.createDirectory(atPath: rig.folder, withIntermediateDirectories: true)
+        let text = "\(rig.folder)/text.wav"
+        try "no sound".write(toFile: text, atomically: true, encoding: .utf8)
+        rig.call.chooseSong(path: text)
+        rig.call.chooseSong(path: "/none.wav")
+        #expect(await happens { rig.call.duetStatus?.problems.count == 2 })
+        let problems = try #require(rig.call.duetStatus?.problems).map { "\($0)" }.sorted()
+        #expect(problems[0].hasPrefix("song(") && problems[1].hasPrefix("unreadable(path: \"/none.wav\", code: 2"))
+        #expect(rig.message() == nil && rig.call.snapshot.ending == nil)
+        await rig.call.close()
+    }
+
+    @Test func `a guest opens a song from an earlier duet without receiving it`() async throws {
+        let rig = try await Rig(isHost: false)
+        defer { rig.delete() }
+        let song = try SungCallRig.writeSong()
+        let songs = "\(rig.folder)/Songs"
+        try FileManager.default.createDirectory(atPath: songs, withIntermediateDirectories: true)
+        let name = try #require(song.split(separator: "/").last.map(String.init))
+        try FileManager.default.moveItem(atPath: song, toPath: "\(songs)/\(name)")
+        var message = DuetMessage()
+        message.song = try SongFile.describe("\(songs)/\(name)")
+        // A song of the same name with other bytes is not that song.
+        var other = message
+        other.song?.hash = String(repeating: "0", count: 64)
+        rig.receive(other, from: 1)
+        #expect(await happens { rig.call.duetStatus?.duet.phase == .gettingSong })
+        rig.receive(message, from: 1)
+        #expect(await happens { rig.message()?.presentSong == message.song?.hash })
+        #expect(rig.call.duetStatus?.duet.phase == .agreeing)
+        #expect(throws: DuetRefusal.notStarted) { try rig.call.perform(DuetOrder.pause) }
+        await rig.call.close()
+    }
+}
