@@ -112,10 +112,18 @@ import Testing
         // A song of the same name with other bytes is not that song.
         var other = message
         other.song?.hash = String(repeating: "0", count: 64)
-        rig.receive(other, from: 1)
-        #expect(await happens { rig.call.duetStatus?.duet.phase == .gettingSong })
-        rig.receive(message, from: 1)
-        #expect(await happens { rig.message()?.presentSong == message.song?.hash })
+        let (first, second) = (other, message)
+        // A message that comes before the call is ready is followed by others.
+        #expect(
+            await happens {
+                rig.receive(first, from: 1)
+                return rig.call.duetStatus?.duet.phase == .gettingSong
+            })
+        #expect(
+            await happens {
+                rig.receive(second, from: 1)
+                return rig.message()?.presentSong == second.song?.hash
+            })
         #expect(rig.call.duetStatus?.duet.phase == .agreeing)
         #expect(throws: DuetRefusal.notStarted) { try rig.call.perform(DuetOrder.pause) }
         await rig.call.close()
