@@ -118,6 +118,8 @@ struct StreamReader: ~Copyable {
         guard decoder.stage.isConcealment, let header = intake.next, header.position <= cursor,
             header.position &+ header.frameCount > cursor
         else { return false }
+        // The packet's sound does not join the middle of the concealment, least of all if a gap precedes it.
+        concealer.begin()
         decoder.stage.removeAll()
         return true
     }
