@@ -97,7 +97,9 @@ import Testing
 
     /// The gap has one and a half packets, and its end is heard of when the second of them is already concealed. The sender's
     /// encoder begins anew after the gap.
-    @Test func `a packet that joins the middle of the concealment does not click`() throws {
+    @Test(arguments: [60, 256]) func `a packet that joins the middle of the concealment does not click`(length: Int)
+        throws
+    {
         let (before, after) = (
             try OpusEncoder(channelCount: 1, frameDuration: .milliseconds10, bitRate: 64_000),
             try OpusEncoder(channelCount: 1, frameDuration: .milliseconds10, bitRate: 64_000)
@@ -121,12 +123,11 @@ import Testing
             let arrival = start.advanced(bySeconds: Double(position + 480) / 48_000)
             let header = PacketHeader(
                 sequence: n, position: position, frameCount: 480, byteCount: count, arrival: arrival)
-            // Blocks of 60 frames up to the packet's arrival.
             while start.advanced(bySeconds: Double(heard.count) / 48_000) < arrival {
                 playout.renderer.pull(
-                    block.channels, frameCount: 60, sampleTime: Int64(heard.count),
+                    block.channels, frameCount: length, sampleTime: Int64(heard.count),
                     hostTime: start.advanced(bySeconds: Double(heard.count) / 48_000))
-                heard += UnsafeBufferPointer(start: block.channels[0], count: 60)
+                heard += UnsafeBufferPointer(start: block.channels[0], count: length)
             }
             _ = packet.withUnsafeBytes {
                 playout.packets.push(header, payload: UnsafeRawBufferPointer(rebasing: $0[..<count]))

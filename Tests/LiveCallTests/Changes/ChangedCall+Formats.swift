@@ -98,8 +98,7 @@ extension ChangedCall {
     /// otherwise one packet and the additional look-ahead. A PCM packet is a block of the sender's card; other packets wait for
     /// the end of a block, so their delays vary by a part of it.
     private func allowGap(of speaker: ChangedPeer, heardBy listener: ChangedPeer, since old: CallConfiguration?) {
-        guard let new = speaker.session.statistics(of: listener.peerID)?.configuration else { return }
-        guard let old else { return allowBeginning(of: speaker, heardBy: listener, new) }
+        guard let old, let new = speaker.session.statistics(of: listener.peerID)?.configuration else { return }
         guard old.codec != new.codec || old.framesPerPacket != new.framesPerPacket else { return }
         let packet = new.codec == .opus ? max(Self.firstOpusPacket, new.framesPerPacket) : new.framesPerPacket
         guard packet + new.codecShift > old.framesPerPacket + old.codecShift else { return }
@@ -115,9 +114,10 @@ extension ChangedCall {
 
     /// Allows the gap of a new stream while its delays are learned. They vary by a block of the sender's card and by the network's
     /// 2 ms, and the first delay is at least 3.5 ms. A PCM packet that is a block does not wait.
-    private func allowBeginning(of speaker: ChangedPeer, heardBy listener: ChangedPeer, _ new: CallConfiguration) {
+    func allowBeginning(of speaker: ChangedPeer, heardBy listener: ChangedPeer) {
         let block = speaker.device.hardwareBlockFrameCount
-        guard new.codec != .pcm || block > Self.longestPCMPacket else { return }
+        let codec = speaker.session.statistics(of: listener.peerID)?.configuration.codec
+        guard codec != .pcm || block > Self.longestPCMPacket else { return }
         allowances.append(
             GapAllowance(
                 kind: .join, listener: listener.person, speaker: speaker.person,
