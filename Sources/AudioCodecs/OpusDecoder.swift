@@ -150,18 +150,28 @@ extension OpusDecoder: RenderDecoderMaker {
 
     struct OpusRenderState: BitwiseCopyable {
         let renderer: Renderer
+        private var concealedCount = 0  // the pieces concealed since the last packet
+
+        /// The maximum pieces concealed in a row. The transform coder replaces the sixth lost frame, and all after it, by noise,
+        /// which begins like a click; a piece of an unusual length has two frames.
+        private static var concealedLimit: Int { @_noLocks get { 4 } }
+
+        init(renderer: Renderer) { self.renderer = renderer }
 
         @_noLocks
-        func decode(_ call: DecoderCall) -> Int {
+        mutating func decode(_ call: DecoderCall) -> Int {
             guard let bytes = call.bytes else { return 0 }
+            concealedCount = 0
             return renderer.decode(
                 bytes, byteCount: call.byteCount, into: call.output, offset: 0, frameCount: call.capacity)
         }
 
         @_noLocks
-        func conceal(_ call: DecoderCall) -> Int {
+        mutating func conceal(_ call: DecoderCall) -> Int {
             let concealable = call.frameCount / 120 &* 120
-            return concealable > 0 ? renderer.conceal(into: call.output, offset: 0, frameCount: concealable) : 0
+            guard concealable > 0, concealedCount < Self.concealedLimit else { return 0 }
+            concealedCount &+= 1
+            return renderer.conceal(into: call.output, offset: 0, frameCount: concealable)
         }
 
         @_noLocks
@@ -171,14 +181,18 @@ extension OpusDecoder: RenderDecoderMaker {
         }
 
         @_noLocks
-        func recoverPrevious(_ call: DecoderCall) -> Int {
+        mutating func recoverPrevious(_ call: DecoderCall) -> Int {
             guard let bytes = call.bytes, call.frameCount <= call.capacity else { return 0 }
+            concealedCount = 0
             return renderer.recover(
                 before: bytes, byteCount: call.byteCount, into: call.output, offset: 0, frameCount: call.frameCount)
         }
 
         @_noLocks
-        func reset() { renderer.reset() }
+        mutating func reset() {
+            renderer.reset()
+            concealedCount = 0
+        }
 
         static var functions: RenderDecoderFunctions {
             RenderDecoderFunctions(

@@ -137,6 +137,7 @@ struct Concealer: ~Copyable {
     /// Passes received frames. If a continuation is active, the first of the frames are crossfaded with it in place.
     @_noLocks
     mutating func pass(_ output: Channels, offset: Int, frameCount: Int) {
+        let wasActive = isActive
         if isActive {
             let length = isSmooth ? smoothBlendFrames : blendFrames
             let count = min(frameCount, length &- blended)
@@ -153,7 +154,8 @@ struct Concealer: ~Copyable {
             if blended >= length { isActive = false }
         }
         past.append(output, offset: offset, frameCount: frameCount)
-        noise.observe(past, frameCount: frameCount)
+        // Another background would be a step in the crossfade.
+        if !wasActive { noise.observe(past, frameCount: frameCount) }
     }
 
     /// Returns a frame of the continuation: prediction, an equal-power fade to the background, and a fade to silence.

@@ -62,7 +62,8 @@ struct StreamReader: ~Copyable {
             let (offset, remaining) = (offset &+ writtenFrames, frameCount &- writtenFrames)
             if decoder.stage.frameCount > 0 {
                 if dropOutdatedConcealment(intake) { continue }
-                writtenFrames &+= playStage(output, offset: offset, frameCount: remaining, &statistics)
+                let count = min(remaining, concealedFramesLeft(intake))
+                writtenFrames &+= playStage(output, offset: offset, frameCount: count, &statistics)
             } else if let header = intake.next {
                 if header.position &+ header.frameCount <= cursor {
                     statistics.latePackets &+= 1
@@ -111,6 +112,14 @@ struct StreamReader: ~Copyable {
 
     // MARK: Sound
 
+    /// Returns the frames for which the codec's concealment is needed: those before the next packet; `.max` if it has not arrived,
+    /// or without concealment.
+    @_noLocks
+    private func concealedFramesLeft(_ intake: borrowing PacketIntake) -> Int {
+        guard decoder.stage.isConcealment, let header = intake.next, header.position > cursor else { return .max }
+        return header.position &- cursor
+    }
+
     /// Drops the codec's concealment of a packet if that packet has arrived since.
     /// - Returns: true if it was dropped.
     @_noLocks
@@ -118,6 +127,8 @@ struct StreamReader: ~Copyable {
         guard decoder.stage.isConcealment, let header = intake.next, header.position <= cursor,
             header.position &+ header.frameCount > cursor
         else { return false }
+        // The packet's sound does not join the middle of the concealment, least of all if a gap precedes it.
+        concealer.begin()
         decoder.stage.removeAll()
         return true
     }

@@ -82,6 +82,7 @@ import Testing
         (Form(codec: .opus), Form(codec: .pcm)), (Form(codec: .pcm), Form(codec: .opus)),
         (Form(codec: .opus), Form(codec: .opus, frame: 2.5)),
         (Form(codec: .opus, frame: 2.5), Form(codec: .opus, frame: 20)),
+        (Form(codec: .opus, frame: 2.5), Form(codec: .opus, frame: 5)),
         (Form(codec: .opus, frame: 20), Form(codec: .pcm)),
     ]) func `a change of the codec loses no packet, conceals at most one, and does not click`(
         old: Form, new: Form
@@ -104,7 +105,9 @@ import Testing
             #expect(after.media.rtp.packetsMissing == 0 && after.media.rtp.packetsIgnored == 0, "\(after.media.rtp)")
             #expect(after.media.corruptPackets == 0 && after.playout.restarts == 0)
             // A longer packet is complete later, and a longer look-ahead holds more sound back.
-            let most = new.packetFrames + max(0, new.lookahead - old.lookahead)
+            // A new Opus encoder begins with a packet of 10 ms.
+            let first = new.codec == .opus ? max(480, new.packetFrames) : new.packetFrames
+            let most = first + max(0, new.lookahead - old.lookahead)
             let concealed = after.playout.concealedFrames - before[end].playout.concealedFrames
             #expect(concealed <= (new.packetFrames > old.packetFrames ? most : 0), "\(concealed) of \(most) frames")
             let usual = Self.click(call.ends[end].heard(2..<2.9))
@@ -230,6 +233,17 @@ import Testing
         try call.b.session.accept(
             call.a.session.answer(call.b.session.offer(to: call.a.id), from: call.b.id), from: call.a.id)
         for end in 0..<2 { #expect(try Self.statistics(call, at: end).configuration.codec == .pcm) }
+    }
+
+    @Test func `a remote peer that prefers another codec at first has the offered one too`() throws {
+        let call = try VirtualCall { $0.codec = nil }
+        call.b.session.end(call.a.id)
+        call.a.session.end(call.b.id)
+        try call.a.session.setCodec(.pcm, opusFrameMilliseconds: nil)
+        try call.b.session.setCodec(.opus, opusFrameMilliseconds: nil)
+        try call.describe()
+        let statistics = try Self.statistics(call, at: 0)
+        #expect(statistics.configuration.codec == .opus && statistics.missingCodecs.isEmpty)
     }
 
     @Test func `a codec that this machine cannot encode is refused without a change`() throws {

@@ -3,6 +3,7 @@
 import EarshotAudioBase
 import EarshotAudioCodecs
 import EarshotMediaTransport
+import EngineMeasures
 import TestSupport
 import Testing
 
@@ -102,5 +103,41 @@ import Testing
         }
         #expect(soundCount > 20_000)
         #expect(peak < 0.09, "the tone's peak is 0.06")
+    }
+
+    /// The decoder conceals four packets. Its first 120 frames after the gap still end the concealment.
+    @Test(arguments: [120, 240, 480, 960], [false, true])
+    func `the codec makes no step where captured frames are missing`(frames: Int, isOwn: Bool) throws {
+        var configuration = RepairRig.configuration(.opus, frames: frames, bitRate: 64_000)
+        configuration.repair.reserve = 103
+        let (stream, own) = (try StreamEncoder(configuration), try RateEncoder(configuration))
+        let decoder = try OpusDecoder(channelCount: 1)
+        let decoded = AudioBuffer(channelCount: 1, frameCapacity: 960)
+        let sound = AudioBuffer(channelCount: 1, frameCapacity: Self.block)
+        var meter = ClickMeter(settling: 120)
+        var soundCount = 0
+        for n in 0..<200 {
+            if n == 100 {
+                for _ in 0..<4 {
+                    _ = decoder.renderer.conceal(into: decoded.channels, offset: 0, frameCount: frames)
+                }
+            }
+            for i in 0..<Self.block { sound.channels[0][i] = 0.12 * Self.tone(n * Self.block + i) }
+            let captured = CapturedBlock(channels: sound.channels, frameCount: Self.block, gap: n == 100 ? 9_600 : 0)
+            func decode(_ payload: UnsafeRawBufferPointer) {
+                let count = decoder.renderer.decode(
+                    payload.baseAddress?.assumingMemoryBound(to: UInt8.self), byteCount: payload.count,
+                    into: decoded.channels, offset: 0, frameCount: 960)
+                guard n >= 100 else { return }
+                for i in 0..<max(0, count) { meter.add(decoded.channels[0][i]) }
+                soundCount += count
+            }
+            try stream.encode(captured, isWanted: !isOwn) { payload, _, _ in decode(payload) }
+            if isOwn {
+                try own.encode(rung: 0, expectedLoss: 0, of: stream) { payload, _, _, _ in decode(payload) }
+            }
+        }
+        #expect(soundCount > 10_000)
+        #expect(meter.level < -60, "\(meter.level) dBFS")
     }
 }

@@ -222,4 +222,29 @@ private func rms(_ x: some Collection<Float>) -> Double {
         let steepest = (2_300..<2_600).map { abs(sound.channels[0][$0] - sound.channels[0][$0 - 1]) }.max() ?? 1
         #expect(steepest < 0.005, "the tone's slope is 0.0013, that of the crossfade up to 0.1 / 60")
     }
+
+    /// 10 ms of sound for the background are complete 80 frames after the gap. They are quieter than all before.
+    @Test func `the background does not change in the crossfade after a gap`() {
+        func tone(_ frame: Int) -> Float { sine(frame, frequency: 100, rate: 48_000, amplitude: 0.06) }
+        var concealer = Concealer(channelCount: 1, sampleRate: 48_000)
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 80)
+        var output: [Float] = []
+        for n in 0..<200 {
+            let end = n * 80 - 10_000  // the frames since the gap
+            for i in 0..<80 {
+                let share = end + i < 0 ? 1 : min(1, Float(end + i) / 240)
+                buffer.channels[0][i] = share * tone(end + i + 40)
+            }
+            if (-4_800..<0).contains(end) {
+                concealer.conceal(buffer.channels, offset: 0, frameCount: 80)
+            } else {
+                if end == 0 { concealer.beginSmoothly() }
+                concealer.pass(buffer.channels, offset: 0, frameCount: 80)
+            }
+            output += UnsafeBufferPointer(start: buffer.channels[0], count: 80)
+        }
+        let after = output[10_010..<10_300]
+        let steps = zip(after.dropFirst(), after).map { abs($0 - $1) }
+        #expect(steps.max() ?? 1 < 0.0015, "\(steps.max() ?? 1)")
+    }
 }

@@ -2,6 +2,7 @@
 
 import EarshotAudioBase
 import EarshotAudioCodecs
+import TestSupport
 import Testing
 
 @testable import EarshotPlayout
@@ -52,5 +53,92 @@ import Testing
             return both / (now * then).squareRoot()
         }.min()
         #expect(try #require(worst) > 0.9)
+    }
+
+    /// The transform coder conceals with noise after five lost frames.
+    @Test(arguments: [120, 240, 480, 960])
+    func `a tone ends without a click when its packets do`(length: Int) throws {
+        let duration = try #require(OpusFrameDuration(rawValue: length))
+        let encoder = try OpusEncoder(channelCount: 1, frameDuration: duration, bitRate: 64_000)
+        let playout = try Playout(
+            PlayoutConfiguration(
+                coding: .opus, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: length))
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 960)
+        let start = HostTime(nanoseconds: 1_000_000_000)
+        var heard: [Float] = []
+        let end = 24_000 / length
+        for n in 0..<2 * end {
+            for i in 0..<length {
+                block.channels[0][i] = sine(n * length + i, frequency: 100, rate: 48_000, amplitude: 0.06)
+            }
+            var packet = [UInt8](repeating: 0, count: 1_280)
+            let count = try packet.withUnsafeMutableBytes { try encoder.encode(block.channels, into: $0) }
+            let now = start.advanced(bySeconds: Double(n * length) / 48_000)
+            let header = PacketHeader(
+                sequence: n, position: n * length, frameCount: length, byteCount: count, arrival: now)
+            if n < end {
+                _ = packet.withUnsafeBytes {
+                    playout.packets.push(header, payload: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+                }
+            }
+            playout.renderer.pull(
+                block.channels, frameCount: length, sampleTime: Int64(n * length), hostTime: now)
+            heard += UnsafeBufferPointer(start: block.channels[0], count: length)
+        }
+        #expect(playout.statistics.concealedFrames > 20_000)
+        // The second difference of the tone is 0.00001. That of noise and of steps is about as large as they are.
+        var roughness: Float = 0
+        for i in 20_000..<heard.count {
+            let (before, after) = (heard[i - 1] - heard[i - 2], heard[i] - heard[i - 1])
+            roughness = max(roughness, abs(after - before))
+        }
+        #expect(roughness < 0.001, "\(roughness)")
+    }
+
+    /// The gap has one and a half packets, and its end is heard of when the second of them is already concealed. The sender's
+    /// encoder begins anew after the gap.
+    @Test(arguments: [60, 256]) func `a packet that joins the middle of the concealment does not click`(length: Int)
+        throws
+    {
+        let (before, after) = (
+            try OpusEncoder(channelCount: 1, frameDuration: .milliseconds10, bitRate: 64_000),
+            try OpusEncoder(channelCount: 1, frameDuration: .milliseconds10, bitRate: 64_000)
+        )
+        let playout = try Playout(
+            PlayoutConfiguration(
+                coding: .opus, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: 480))
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 480)
+        let start = HostTime(nanoseconds: 1_000_000_000)
+        var heard: [Float] = []
+        for n in 0..<100 {
+            let position = n < 50 ? n * 480 : n * 480 + 720
+            for i in 0..<480 {
+                let share = n == 50 ? Float(i) / 480 : 1
+                let tone = sine(position + i, frequency: 100, rate: 48_000, amplitude: 0.06)
+                block.channels[0][i] = share * tone
+            }
+            var packet = [UInt8](repeating: 0, count: 1_280)
+            let encoder = n < 50 ? before : after
+            let count = try packet.withUnsafeMutableBytes { try encoder.encode(block.channels, into: $0) }
+            let arrival = start.advanced(bySeconds: Double(position + 480) / 48_000)
+            let header = PacketHeader(
+                sequence: n, position: position, frameCount: 480, byteCount: count, arrival: arrival)
+            while start.advanced(bySeconds: Double(heard.count) / 48_000) < arrival {
+                playout.renderer.pull(
+                    block.channels, frameCount: length, sampleTime: Int64(heard.count),
+                    hostTime: start.advanced(bySeconds: Double(heard.count) / 48_000))
+                heard += UnsafeBufferPointer(start: block.channels[0], count: length)
+            }
+            _ = packet.withUnsafeBytes {
+                playout.packets.push(header, payload: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+            }
+        }
+        #expect(playout.statistics.concealedFrames > 600)
+        var roughness: Float = 0
+        for i in 20_000..<heard.count {
+            let (before, after) = (heard[i - 1] - heard[i - 2], heard[i] - heard[i - 1])
+            roughness = max(roughness, abs(after - before))
+        }
+        #expect(roughness < 0.003, "\(roughness)")
     }
 }

@@ -71,7 +71,7 @@ extension RecordedRun {
         },
         RecordedRun(
             name: "PCM, a sender that starts anew twice, a device that skips", statistics: 0xff0a_e305_7218_114a,
-            output: 0xb97e_a719_71fd_971b
+            output: 0x139a_a3d3_8f9b_40ae
         ) {
             rig(.pcm(), block: 100, seconds: 20) {
                 $0.delay = network(4, jitter: 0.004)
@@ -83,7 +83,7 @@ extension RecordedRun {
             }
         },
         RecordedRun(
-            name: "PCM, a stall, an outage, a silence", statistics: 0x16ad_e7f9_57f0_d7c8, output: 0xb30f_0bab_14a2_572f
+            name: "PCM, a stall, an outage, a silence", statistics: 0x16ad_e7f9_57f0_d7c8, output: 0x0f09_180e_e169_1b2b
         ) {
             rig(.pcm(), block: 256, seconds: 25) {
                 let network = network(5, jitter: 0.003)
@@ -95,7 +95,7 @@ extension RecordedRun {
             }
         },
         RecordedRun(
-            name: "PCM, delays that grow and fall", statistics: 0xd269_b82b_947a_5bfa, output: 0x6a1b_6b83_ff5c_0b24
+            name: "PCM, delays that grow and fall", statistics: 0xd269_b82b_947a_5bfa, output: 0xbc85_7e08_d280_c38c
         ) {
             rig(.pcm(latencyProfile: .listen), block: 64, seconds: 90) {
                 let calm = network(17, jitter: 0.002)
@@ -142,7 +142,7 @@ extension RecordedRun {
                 $0.delay = network(7, jitter: 0.120, loss: 0.02)
             }
         },
-        RecordedRun(name: "AAC", statistics: 0xc760_3815_4129_a887, output: 0xe72e_7626_adf6_0b7a) {
+        RecordedRun(name: "AAC", statistics: 0xc760_3815_4129_a887, output: 0x3824_8a1e_96dd_72c8) {
             rig(.decoded(frames: 1_024), block: 512, seconds: 30) {
                 $0.delay = network(8, jitter: 0.030, loss: 0.02)
                 $0.restart = 15

@@ -37,6 +37,7 @@ package final class StreamEncoder {
     private let keepsPast: Bool
     private let fadeFrames: Int  // the frames of the fade-in of the first sound; 0 for none
     private var fadedFrames = 0
+    private var fadesPast = false  // the fade-in follows a gap, and is in `past` too
     private var wasWanted = true
     private var independentFrames = 0  // the frames that are still encoded independently of earlier packets
     private var staleCount = 0  // the first entries of `pending` that are not sent
@@ -93,7 +94,7 @@ package final class StreamEncoder {
         // The codec has not had the sound before.
         if isWanted, !wasWanted {
             encoder.reset()
-            fadedFrames = 0
+            (fadedFrames, fadesPast) = (0, false)
         }
         wasWanted = isWanted
         append(captured.channels, captured.frameCount)
@@ -118,9 +119,10 @@ package final class StreamEncoder {
 
     /// Counts frames that were written after the filled ones.
     private func fill(_ count: Int) {
-        // A RateEncoder primes its codec with earlier sound, so its frames have no fade.
+        // A RateEncoder primes its codec with earlier sound, so its frames have no fade, unless a gap precedes them.
+        if fadesPast { fadeIn(count) }
         if keepsPast { keep(count) }
-        fadeIn(count)
+        if !fadesPast { fadeIn(count) }
         filledFrames += count
     }
 
@@ -158,6 +160,9 @@ package final class StreamEncoder {
         filledFrames = 0
         pastCount = 0
         isAfterGap = true
+        // The encoder would join the sound before the gap to the sound after it, with a step.
+        encoder.reset()
+        (fadedFrames, fadesPast) = (0, true)
         // The decoder has concealed the gap and differs from the encoder: a packet that needs earlier ones may be far too loud.
         encoder.setIndependent(true)
         independentFrames = RateEncoder.independentBeginning

@@ -134,6 +134,10 @@ extension MediaPeer {
         header.isFallbackCodec = codec != playoutCodec
         header.endsCongestion = endsCongestion
         header.lookahead = codec.inCalls.shift(framesPerPacket: frames)
+        // The first packet of an encoder may be longer than the others, whose length determines the look-ahead.
+        if media.marker, codec == configuration.codec {
+            header.lookahead = min(header.lookahead, configuration.codecShift)
+        }
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }
 

@@ -145,7 +145,10 @@ final class CallRoster: Sendable {
             let agreement = try roster.preferences.agreement(offer: offer, answer: answer)
             if let codec = agreement?.configuration.codec {
                 peerState.missingCodecs.remove(codec)
-                if let first = offer.formats.first?.codec, first != codec { peerState.missingCodecs.insert(first) }
+                // In the first negotiation the remote peer's own preference wins.
+                if peerState.seat != nil, let first = offer.formats.first?.codec, first != codec {
+                    peerState.missingCodecs.insert(first)
+                }
             }
             try seat(peer, &peerState, agreement, among: roster)
             roster.all[peer] = peerState

@@ -118,7 +118,10 @@ final class RateEncoder {
         if cursor < stream.historyStart {
             cursor = stream.historyStart
             isAfterGap = true
+            isPriming = false
             independentFrames = Self.independentBeginning
+            // The encoder would join the sound before the gap to the sound after it, with a step.
+            encoder?.reset()
         }
         switch engine {
         case .pcm: encodePCM(stream, emit)

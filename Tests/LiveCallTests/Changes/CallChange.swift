@@ -37,7 +37,7 @@ struct CallChange {
         var clickLimit: Double { self == .leave ? -50 : HeardSound.clickLimit }
 
         /// The kinds that are drawn: all but those that `EARSHOT_CHANGES_WITHOUT` names, separated by semicolons. Without it, all
-        /// but changes of the codec and of the device, after which a tone's phase may shift.
+        /// but changes of the codec and of the device, after which the levels of tones are not judged.
         static let drawn: [Kind] = {
             let names =
                 ProcessInfo.processInfo.environment["EARSHOT_CHANGES_WITHOUT"]
@@ -51,11 +51,13 @@ struct CallChange {
             switch self {
             case .volume, .hearing, .outputVolume, .mute, .latencyProfile, .voiceProcessing: 0
             case .monitor, .pushToTalk, .effects, .effectParameter, .accompaniment: 0
-            case .codec: 960 + 312  // the longest packet, and Opus's look-ahead; a single change may allow less
+            // The longest packet, Opus's look-ahead, and the longest block of PCM; a single change may allow less.
+            case .codec: 960 + 312 + 512
             // At most 205 ms without a device, the longest block twice, and the rest; the own lost frames count twice.
             case .device: 2 * (9_840 + 512) + ChangedCall.moveFrameCount + 512 + 960
             case .rename, .message, .recording, .consent: 0
-            case .join, .leave: 0  // of the voices that were in the call, and stay
+            case .join: 512 + 96 - 168  // of the new voice, with the longest block of the sender's card
+            case .leave: 0  // of the voices that were in the call, and stay
             }
         }
     }

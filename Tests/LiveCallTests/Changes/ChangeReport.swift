@@ -20,10 +20,13 @@ struct ChangeReport {
     private(set) var rows = [CallChange.Kind: Row]()
     /// The clicks that are too loud, and the gaps that are too long, as playout counts them.
     private(set) var soundFaults: [String] = []
+    /// The tones whose level is not the expected one.
+    private(set) var levelFaults: [String] = []
     /// The other failures.
     private(set) var otherFaults: [String] = []
-    var faults: [String] { soundFaults + otherFaults }
+    var faults: [String] { soundFaults + levelFaults + otherFaults }
     private(set) var callCount = 0
+    private(set) var faultyCallCount = 0
     /// The seconds of listened sound.
     private(set) var seconds = 0.0
     /// The measured levels of tones that had a steady expected level.
@@ -42,7 +45,8 @@ struct ChangeReport {
     /// Adds a call that has ended.
     mutating func add(_ call: ChangedCall) {
         callCount += 1
-        let oldCount = faults.count
+        let oldCounts = [soundFaults.count + otherFaults.count, levelFaults.count]
+        defer { if faults.count > oldCounts[0] + oldCounts[1] { faultyCallCount += 1 } }
         for change in call.changes { rows[change.kind, default: Row()].count += 1 }
         for gap in call.gaps {
             if let fault = note(gap.frameCount, gap.text, at: gap.time, in: call) { soundFaults.append(fault) }
@@ -54,8 +58,12 @@ struct ChangeReport {
         }
         for peer in call.departed + call.present { judge(peer, in: call) }
         otherFaults += call.problems.map { "seed \(call.seed), \($0)" }
-        guard faults.count > oldCount else { return }
-        otherFaults.append("seed \(call.seed) alone: scripts/bench changes \(call.seed)-\(call.seed)")
+        let hint = "seed \(call.seed) alone: scripts/bench changes \(call.seed)-\(call.seed)"
+        if soundFaults.count + otherFaults.count > oldCounts[0] {
+            otherFaults.append(hint)
+        } else if levelFaults.count > oldCounts[1] {
+            levelFaults.append(hint)
+        }
     }
 
     private mutating func judge(_ peer: ChangedPeer, in call: ChangedCall) {
@@ -105,9 +113,9 @@ struct ChangeReport {
         let name = "person \(measure.tone % 3)'s \(measure.tone < 3 ? "voice" : "song")"
         let text = "person \(person) hears \(name) of \(amplitude), not \(expected)"
         if missing > 0 {
-            if let fault = note(missing, text, at: time, in: call) { otherFaults.append(fault) }
+            if let fault = note(missing, text, at: time, in: call) { levelFaults.append(fault) }
         } else if amplitude > 1.1 * expected + 0.001 + measure.leakage {
-            otherFaults.append("seed \(call.seed), \(Self.text(time)): \(text)")
+            levelFaults.append("seed \(call.seed), \(Self.text(time)): \(text)")
         }
     }
 

@@ -26,9 +26,11 @@ import Testing
             report.add(call)
             try keep(call)
         }
-        for fault in report.faults.prefix(60) { print(fault) }
+        for fault in report.faults.prefix(2000) { print(fault) }
         #expect(report.faults.isEmpty, "\(report.faults.count) faults, the first: \(report.faults.first ?? "")")
         for line in report.table(of: CallChange.Kind.drawn) { print("change figure: \(line)") }
+        print("change figure: ")
+        print("change figure: Calls with a fault: \(report.faultyCallCount) of \(report.callCount).")
         print(
             "changes: \(report.callCount) calls, \(Int(report.seconds)) s of sound, \(report.levelCount) levels compared"
         )
@@ -38,27 +40,22 @@ import Testing
         }
     }
 
-    /// A new stream whose packets are not one block of the sender's card may miss some frames while its delays are learned: up
-    /// to 73 in 100 calls. Levels are not judged: a stretch that is removed after such a change shifts a tone's phase.
-    @Test(arguments: [
-        (CallChange.Kind.codec, ChangeReport.Limits(unexplainedGap: 80)), (.device, ChangeReport.Limits()),
-    ])
-    func `among changes of the codec or the device too, no change clicks or costs an unexplained gap`(
-        kind: CallChange.Kind, limits: ChangeReport.Limits
-    ) throws {
-        let kinds = CallChange.Kind.allCases.filter { $0 == kind || ![.codec, .device].contains($0) }
-        var report = ChangeReport(limits: limits)
+    /// Levels are not judged: a stretch that is removed after a change of the codec or the device shifts a tone's phase. libopus
+    /// itself clicks with up to -57.5 dBFS where it changes from its hybrid coder to its transform coder, in packets of 20 ms.
+    @Test func `among changes of the codec and the device too, no change clicks or costs an unexplained gap`() throws {
+        let kinds = CallChange.Kind.allCases
+        var report = ChangeReport(limits: ChangeReport.Limits(click: -57))
         let songs = try SongFiles()
         for seed: UInt64 in 1...100 {
             let call = ChangedCall(seed: seed, songs: songs, kinds: kinds)
             try call.run()
             report.add(call)
         }
-        let faults = report.soundFaults
+        let faults = report.soundFaults + report.otherFaults
         for fault in faults.prefix(20) { print(fault) }
         #expect(faults.isEmpty, "\(faults.count) faults, the first: \(faults.first ?? "")")
-        for line in report.table(of: kinds) { print("with \(kind): \(line)") }
-        #expect(report.rows[kind]?.count ?? 0 > 100)
+        for line in report.table(of: kinds) { print("all kinds: \(line)") }
+        #expect(kinds.allSatisfy { report.rows[$0]?.count ?? 0 > 100 })
     }
 
     @Test func `equal seeds give equal sound`() throws {
