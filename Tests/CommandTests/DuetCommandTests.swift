@@ -46,6 +46,8 @@ import Testing
         keys.type("\r")
         #expect(guest.says("All agree.") && guest.says("Sing."), "\(guest.errors)")
         #expect(host.says("Saved: ") && guest.says("Saved: "), "\(host.errors)\n\(guest.errors)")
+        guestKeys.type("\r")
+        #expect(host.says("The mix plays for all."), "\(host.errors)\n\(guest.errors)")
         keys.type("q")
         #expect(host.says("p play the mix"), "\(host.errors)")
         keys.type("x")
@@ -68,6 +70,25 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: scratch("ben") + "/Songs/Blue Moon.wav"))
         let mix = try Earshot.start(["mix", folders[1], "--preset", "stage", "--json"])
         #expect(mix.wait() == .exit(0) && mix.output.contains("mix-stage.m4a"), "\(mix.output)\(mix.errors)")
+    }
+
+    @Test func `without arguments a room or a song is chosen`() throws {
+        let scratch = try Scratch()
+        for name in ["Blue Moon.wav", "Greensleeves.wav"] { try Self.writeSong(scratch(name)) }
+        let keys = try PseudoTerminal()
+        let port = try Earshot.freePort()
+        let program = try Earshot.start(
+            ["duet", "--port", "\(port)", "--no-announce", "--device", "simulated", "--folder", scratch("anna")],
+            terminal: keys, through: ["env", "-C", scratch.path])
+        try #require(program.says("n to begin a new one"), "\(program.errors)")
+        keys.type("n")
+        #expect(program.says("Song: ▏ Blue Moon.wav  1 of 2"), "\(program.errors)")
+        keys.type("gree\r")
+        #expect(program.says("Waiting for guests.") && program.says("Song: Greensleeves (0:02)."), "\(program.errors)")
+        keys.type("q")
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+        let other = try Earshot.start(["duet"])
+        #expect(other.wait() == .exit(64) && other.errors.contains("earshot duet host SONG"), "\(other.errors)")
     }
 
     @Test func `a song that is missing or no sound is named, and without a terminal nobody agrees`() throws {

@@ -40,6 +40,10 @@ import Testing
         for (key, phase, order) in orders {
             #expect(DuetKeys.order(for: key, status(phase)) == order, "\(key) \(phase)")
         }
+        let mixed = status(.ended) { $0.mixPath = "/d/mix.m4a" }
+        #expect(DuetKeys.order(for: .enter, mixed) == .listen(true))
+        #expect(DuetKeys.order(for: .enter, status(.ended)) == nil)
+        #expect(DuetKeys.order(for: .enter, status(.listening)) == .listen(false))
         let agreed = status(.agreeing) { $0.duet.hasAgreed = true }
         #expect(DuetKeys.order(for: .enter, agreed) == .agree(false))
     }
@@ -90,7 +94,13 @@ import Testing
         let here = status(.ended) { $0.presentStems = [ben] }
         #expect(notices.notices(here, people()) == [.say("Ben's voice is here.")])
         let mixed = status(.ended) { ($0.presentStems, $0.mixPath) = ([ben], "/d/mix.m4a") }
-        #expect(notices.notices(mixed, people()) == [.say("Saved: /d/mix.m4a  Keys: r sing again, q leave")])
+        #expect(
+            notices.notices(mixed, people()) == [
+                .say("Saved: /d/mix.m4a  Keys: Enter listen together, r sing again, q leave")
+            ])
+        #expect(notices.notices(mixed, people()) == [])
+        let listening = status(.listening) { ($0.presentStems, $0.mixPath) = ([ben], "/d/mix.m4a") }
+        #expect(notices.notices(listening, people()) == [.say("The mix plays for all.")])
         #expect(notices.notices(mixed, people()) == [])
         var alone = DuetNotices()
         _ = alone.notices(status(.ended), people())
@@ -118,5 +128,26 @@ import Testing
         #expect(DuetSentences.line(status(.gettingSong) { $0.arrivedPart = 0.45 }) == "♪ Blue Moon arrives 45 %")
         #expect(DuetSentences.line(status(.ended) { $0.isBusy = true }) == "♪ Blue Moon mixing")
         #expect(DuetSentences.line(status(.agreeing) { $0.duet.singers = [] }) == "♪ Blue Moon")
+    }
+}
+
+/// The choice of a song by a few letters.
+@Suite struct SongChoiceTests {
+    @Test func `letters, arrows and Enter choose a song`() {
+        var choice = SongChoice(["b/Blue Moon.ogg", "a/Moon River.mp3", "Ö 10.wav", "Ö 9.wav"])
+        #expect(choice.songs == ["a/Moon River.mp3", "b/Blue Moon.ogg", "Ö 9.wav", "Ö 10.wav"])
+        #expect(choice.line == "Song: ▏ a/Moon River.mp3  1 of 4, ↑ ↓")
+        for letter in "moon" { #expect(choice.take(.character(letter)) == nil) }
+        #expect(choice.matches.count == 2 && choice.line == "Song: moon▏ a/Moon River.mp3  1 of 2, ↑ ↓")
+        #expect(choice.take(.down) == nil && choice.take(.down) == nil)
+        #expect(choice.line == "Song: moon▏ b/Blue Moon.ogg  2 of 2, ↑ ↓")
+        for letter in " blue" { #expect(choice.take(.character(letter)) == nil) }
+        #expect(choice.line == "Song: moon blue▏ b/Blue Moon.ogg")
+        #expect(choice.take(.enter) == .chosen("b/Blue Moon.ogg"))
+        #expect(choice.take(.character("x")) == nil && choice.line == "Song: moon bluex▏ no such song")
+        #expect(choice.take(.enter) == nil && choice.take(.backspace) == nil)
+        #expect(choice.take(.enter) == .chosen("b/Blue Moon.ogg") && choice.take(.escape) == .cancelled)
+        choice = SongChoice([])
+        #expect(choice.take(.down) == nil && choice.take(.enter) == nil)
     }
 }

@@ -128,6 +128,37 @@ import Testing
         #expect(rig.status(1).singers[0].stem?.byteCount == 5)
     }
 
+    @Test(arguments: seeds) func `the mix plays for all once all have it`(seed: UInt64) throws {
+        var rig = DuetRig(2, seed: seed)
+        try rig.start(2)
+        rig.run(6)
+        try rig.members[0].core.seek(to: 59, at: rig.local(0))
+        rig.run(4)
+        #expect(rig.status(0).phase == .ended && rig.status(1).phase == .ended)
+        rig.members[0].core.setMix(1)
+        #expect(throws: DuetRefusal.mixMissing) { try rig.members[0].core.listen(true, at: rig.local(0)) }
+        #expect(throws: DuetRefusal.mixMissing) { try rig.members[1].core.listen(true, at: rig.local(1)) }
+        rig.members[1].core.setMix(1)
+        rig.run(1.5)
+        try rig.members[1].core.listen(true, at: rig.local(1))
+        rig.run(3)
+        #expect(rig.present.allSatisfy { rig.status($0).phase == .listening })
+        #expect(try #require(rig.spread) < rig.tolerance)
+        let plays = rig.members.map { member in member.actions.filter { if case .playMix = $0 { true } else { false } }
+        }
+        #expect(plays.allSatisfy { $0.count == 1 } && rig.members.allSatisfy { $0.recordings == [1] })
+        try rig.members[0].core.listen(false, at: rig.local(0))
+        rig.run(2)
+        #expect(rig.present.allSatisfy { rig.status($0).phase == .ended && rig.position($0) == nil })
+        // A new attempt plays the song again.
+        try rig.members[0].core.singAgain()
+        rig.run(2)
+        for index in 0..<2 { try rig.members[index].core.agree() }
+        rig.run(6)
+        #expect(rig.present.allSatisfy { rig.status($0).phase == .singing })
+        #expect(rig.members.allSatisfy { $0.recordings == [1, 2] && $0.finished == [1] })
+    }
+
     @Test func `a singer whom nobody hears any more does not hold up the others`() throws {
         var rig = DuetRig(3, seed: 4)
         for index in 0..<3 { rig.join(index) }
@@ -138,6 +169,20 @@ import Testing
         rig.reaches = { $0 != 2 && $1 != 2 }
         rig.run(10)
         #expect(rig.status(0).phase == .singing && rig.status(1).phase == .singing)
+    }
+
+    @Test func `a singer who gets another number goes on`() throws {
+        var rig = DuetRig(3, seed: 6)
+        try rig.start(2)
+        rig.run(6)
+        rig.members[2].core = DuetCore(own: 2, continuing: rig.members[1].core)
+        rig.leave(1)
+        rig.join(2)
+        rig.run(4)
+        #expect(rig.status(2).phase == .singing && rig.status(2).hasAgreed)
+        #expect(rig.status(0).singers.map(\.member) == [2] && rig.status(0).singers[0].hasAgreed)
+        #expect(rig.members[2].recordings == [] && rig.position(2) != nil)
+        #expect(try #require(rig.spread) < rig.tolerance)
     }
 
     @Test func `a song's file that does not arrive is sent again later`() throws {

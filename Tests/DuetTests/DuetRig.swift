@@ -147,7 +147,7 @@ struct DuetRig {
             case .sendSong(let member):
                 transferCount += 1
                 transfers.append((now + Int64(transferTime * 1e9), member))
-            case .play(let position, let time): order(position, at: time, index)
+            case .play(let position, let time), .playMix(let position, let time): order(position, at: time, index)
             case .pause(let time): order(nil, at: time, index)
             case .record(let attempt): members[index].recordings.append(attempt)
             case .finishRecording(let attempt): members[index].finished.append(attempt)

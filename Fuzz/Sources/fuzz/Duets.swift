@@ -10,7 +10,7 @@ func fuzzDuet(_ input: UnsafeRawBufferPointer) -> CInt {
     if bytes.count <= DuetMessage.maximumSize { precondition(DuetMessage(bytes) == message) }
     guard let transport = message.transport else { return 0 }
     let position = transport.position(at: transport.groupTime)
-    precondition(position >= 0 && position <= DuetSong.longestDuration)
+    precondition(position >= 0 && position <= DuetTransport.latestPosition)
     var other = DuetTransport()
     precondition(!(transport.supersedes(other) && other.supersedes(transport)))
     other.revision = transport.revision &+ 1

@@ -14,6 +14,8 @@ package enum DuetRefusal: Error, Hashable, Sendable {
     case notStarted
     /// The group's time is not known yet.
     case noTime
+    /// The mix is not ready on all machines.
+    case mixMissing
 }
 
 /// Commands of the local singer.
@@ -44,6 +46,26 @@ extension DuetCore {
         nextMessage = nil
     }
 
+    /// Notes that the mix of an attempt is here.
+    package mutating func setMix(_ attempt: UInt32) {
+        mix = attempt
+        nextMessage = nil
+    }
+
+    /// Plays the mix of the attempt for all, or ends it.
+    package mutating func listen(_ listens: Bool, at now: HostTime) throws(DuetRefusal) {
+        let time = try commandTime(at: now)
+        guard listens else {
+            guard transport.state == .listening else { return }
+            // Beyond the recording's end, so that nothing is recorded again.
+            let end = (song?.duration ?? 0) + Self.tail + Self.commandTime
+            return change(to: .playing, position: Self.nanoseconds(end), at: time)
+        }
+        let isReady = others.values.allSatisfy { $0.message.agreement != transport.attempt || $0.message.mix == mix }
+        guard mix == transport.attempt, isReady else { throw .mixMissing }
+        change(to: .listening, position: 0, at: time)
+    }
+
     /// Agrees to sing the attempt, and to its recording, or takes the agreement back.
     package mutating func agree(_ agrees: Bool = true) throws(DuetRefusal) {
         guard let song else { throw .noSong }
@@ -67,6 +89,7 @@ extension DuetCore {
     /// Continues at a position in seconds, clamped to the song. A paused song stays paused.
     package mutating func seek(to position: Double, at now: HostTime) throws(DuetRefusal) {
         let time = try commandTime(at: now)
+        guard transport.state != .listening else { return }
         let last = max(0, (song?.duration ?? 0) - 0.1)
         change(to: transport.state, position: Self.nanoseconds(max(0, min(last, position))), at: time)
     }
@@ -80,7 +103,7 @@ extension DuetCore {
     private mutating func beginAttempt() {
         transport.attempt = transport.attempt == .max ? 1 : transport.attempt + 1
         if transport.revision == 0 { transport.attempt = 1 }
-        (agreement, stem) = (nil, nil)
+        (agreement, stem, mix) = (nil, nil, nil)
         change(to: .waiting, position: 0, at: HostTime(nanoseconds: 0))
     }
 
@@ -106,7 +129,8 @@ extension DuetCore {
             return .init(
                 member: member, hasSong: song != nil && message.presentSong == song?.hash,
                 hasAgreed: message.agreement == transport.attempt,
-                stem: message.stem.flatMap { $0.attempt == transport.attempt ? $0 : nil })
+                stem: message.stem.flatMap { $0.attempt == transport.attempt ? $0 : nil },
+                hasMix: message.mix == transport.attempt)
         }
         let time = group.groupTime(at: now)
         status.uncertainty = time?.uncertainty
@@ -124,13 +148,14 @@ extension DuetCore {
         guard let time else { return .findingTime }
         let position = transport.position(at: time)
         if position >= song.duration { return .ended }
+        if transport.state == .listening { return .listening }
         guard transport.state == .playing else { return .paused }
         return position < 0 ? .counting(-position) : .singing
     }
 
     /// Returns the seconds of the song that should leave the loudspeaker at a local time; nil while it does not play.
     package func duePosition(at local: HostTime) -> Double? {
-        guard transport.state == .playing, appliedTransport == transport,
+        guard transport.isMoving, appliedTransport == transport,
             let time = group.groupTime(at: local)?.time
         else { return nil }
         return transport.position(at: time)

@@ -19,6 +19,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         case setSong(DuetSong?)
         /// Plays from so many seconds on.
         case play(from: Double, at: HostTime)
+        /// Plays the mix of the attempt from so many seconds on.
+        case playMix(from: Double, at: HostTime)
         case pause(at: HostTime)
         /// Records the attempt.
         case record(attempt: UInt32)
@@ -47,7 +49,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         var time: HostTime
     }
 
-    let own: Member
+    private(set) package var own: Member
     var group: GroupClock<Member>
     var host: Member?
     var members: Set<Member> = []
@@ -59,6 +61,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     var presentSong: String?
     var agreement: UInt32?
     var stem: DuetStem?
+    /// The attempt of which the mix is here.
+    var mix: UInt32?
     /// The transport that the player follows; nil for none.
     var appliedTransport: DuetTransport?
     /// True after an order to play.
@@ -75,6 +79,15 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     package init(own: Member) {
         self.own = own
         group = GroupClock(own: own)
+    }
+
+    /// Continues a duet under another number in the room, with the song, the agreement and the files. The group's time is unknown.
+    package init(own: Member, continuing old: Self) {
+        self = old
+        self.own = own
+        group = GroupClock(own: own)
+        (members, others, lastReceipts, sendings) = ([], [:], [:], [:])
+        (appliedTransport, jumpCount, nextMessage) = (nil, 0, nil)
     }
 
     /// True if there is a duet: a song here, or another singer.
@@ -133,7 +146,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     mutating func setSong(_ new: DuetSong?) {
         song = new
         sendings = [:]
-        (agreement, stem, appliedTransport) = (nil, nil, nil)
+        (agreement, stem, mix, appliedTransport) = (nil, nil, nil, nil)
         isPlayerOn = false
         actions.append(.setSong(new))
     }
@@ -164,7 +177,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         guard let time = group.groupTime(at: now)?.time else { return }
         apply(song, at: now)
         let isOver = transport.position(at: time) >= song.duration + Self.tail
-        if recordedAttempt != transport.attempt || isOver { finishRecording() }
+        if recordedAttempt != transport.attempt || isOver || transport.state == .listening { finishRecording() }
         if transport.state == .playing, !isOver, recordedAttempt == nil {
             recordedAttempt = transport.attempt
             actions.append(.record(attempt: transport.attempt))
@@ -175,7 +188,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     private mutating func apply(_ song: DuetSong, at now: HostTime) {
         guard appliedTransport != transport, let start = group.localTime(at: transport.groupTime) else { return }
         appliedTransport = transport
-        if transport.state == .playing { play(song, start, at: now) } else { stopPlayer(at: max(now, start)) }
+        if transport.isMoving { play(song, start, at: now) } else { stopPlayer(at: max(now, start)) }
     }
 
     private mutating func stopPlayer(at time: HostTime) {
@@ -192,7 +205,9 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         let position = transport.position(at: group)
         guard position < song.duration else { return stopPlayer(at: now) }
         isPlayerOn = true
-        actions.append(.play(from: max(0, position), at: time))
+        let seconds = max(0, position)
+        actions.append(
+            transport.state == .listening ? .playMix(from: seconds, at: time) : .play(from: seconds, at: time))
     }
 
     private mutating func finishRecording() {
@@ -218,7 +233,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         message.clock = announcement.map { DuetMessage.Clock($0) }
         if host == own { message.song = song }
         (message.transport, message.presentSong) = (transport, presentSong)
-        (message.agreement, message.stem) = (agreement, stem)
+        (message.agreement, message.stem, message.mix) = (agreement, stem, mix)
         actions.append(.send(message.bytes))
     }
 }

@@ -15,6 +15,8 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
         case counting(Double)
         case singing
         case paused
+        /// The mix plays.
+        case listening
         /// The attempt is over.
         case ended
     }
@@ -28,6 +30,8 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
         package var hasAgreed = false
         /// The stem of the attempt; nil before it is complete.
         package var stem: DuetStem?
+        /// True if the singer has the mix of the attempt.
+        package var hasMix = false
     }
 
     package var phase = Phase.noSong

@@ -9,6 +9,8 @@ package struct DuetTransport: Codable, Hashable, Sendable {
         case waiting
         case playing
         case paused
+        /// The mix of the attempt plays in place of the song.
+        case listening
     }
 
     /// Increases with each change. It wraps, so that no revision is the last one.
@@ -24,7 +26,13 @@ package struct DuetTransport: Codable, Hashable, Sendable {
     package init() {}
 
     /// False for a position outside of all songs.
-    var isValid: Bool { position >= 0 && Double(position) * 1e-9 <= DuetSong.longestDuration && attempt > 0 }
+    var isValid: Bool { position >= 0 && Double(position) * 1e-9 <= Self.latestPosition && attempt > 0 }
+
+    /// The latest position in seconds, which is beyond the end of the longest song.
+    static let latestPosition = DuetSong.longestDuration + 10
+
+    /// True while the position advances.
+    var isMoving: Bool { state == .playing || state == .listening }
 
     /// The instant of the position, on the group's clock.
     var groupTime: HostTime { HostTime(nanoseconds: time) }
@@ -32,7 +40,7 @@ package struct DuetTransport: Codable, Hashable, Sendable {
     /// Returns the position in seconds at an instant of the group's time; negative before the start.
     func position(at group: HostTime) -> Double {
         let position = Double(position) * 1e-9
-        return state == .playing ? position + group.seconds(since: groupTime) : position
+        return isMoving ? position + group.seconds(since: groupTime) : position
     }
 
     /// Returns true if this change counts, and not the other one. All members decide alike.

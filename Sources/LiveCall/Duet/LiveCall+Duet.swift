@@ -16,6 +16,8 @@ package enum DuetOrder: Hashable, Sendable {
     case seek(to: Double)
     /// Begins a new attempt. The last one stays.
     case singAgain
+    /// Plays the mix of the attempt for all, or ends it.
+    case listen(Bool)
 }
 
 /// The duet of a call. Any thread except a render thread.
@@ -45,6 +47,7 @@ extension LiveCall {
             case .pause: try duet.core?.pause(at: now)
             case .resume: try duet.core?.resume(at: now)
             case .seek(let position): try duet.core?.seek(to: position, at: now)
+            case .listen(let listens): try duet.core?.listen(listens, at: now)
             case .singAgain:
                 try duet.core?.singAgain()
                 try duet.core?.agree()
@@ -64,6 +67,8 @@ extension LiveCall {
         let others = snapshot.participants.filter(\.isNative)
         let actions = duet.withLock { duet in
             var core = duet.core ?? DuetCore(own: own.id)
+            // A new host may admit this participant under another number.
+            if core.own != own.id { core = DuetCore(own: own.id, continuing: core) }
             let host = own.isHost ? own.id : others.first(where: \.isHost)?.id
             core.setMembers(Set(others.map(\.id) + [own.id]), host: host)
             for other in others { core.setClock(levels.participants[other.id]?.media.clock?.clock, of: other.id) }
@@ -86,7 +91,8 @@ extension LiveCall {
         case .send(let bytes): for member in others { room.sendDatagram(bytes, to: member) }
         case .sendSong(let member): sendSong(to: member)
         case .setSong(let song): setSong(song)
-        case .play(let position, let time): duet.withLock { $0.play(from: position, at: time) }
+        case .play(let position, let time): play(from: position, at: time, isMix: false)
+        case .playMix(let position, let time): play(from: position, at: time, isMix: true)
         case .pause(let time): duet.withLock { $0.player?.pause(at: time) }
         case .record(let attempt): record(attempt)
         case .finishRecording(let attempt):
@@ -114,14 +120,32 @@ extension LiveCall {
 
     /// Opens the song that the duet has now, unless it has another one meanwhile.
     func openSong(_ song: DuetSong, path: String) {
+        guard let player = openPlayer(path: path) else { return }
+        duet.withLock { duet in
+            guard duet.core?.status(at: .now()).song?.hash == song.hash else { return }
+            duet.beginSong(path: path, player)
+            duet.core?.setPresentSong(song.hash)
+        }
+    }
+
+    /// Plays the song, or the mix of the attempt, in place of the other one.
+    private func play(from position: Double, at time: HostTime, isMix: Bool) {
+        let path = duet.withLock { duet -> String? in
+            guard duet.hasMix != isMix else { return nil }
+            let attempt = duet.core?.status(at: .now()).attempt
+            return isMix ? attempt.flatMap { duet.attempts[$0]?.mixPath } : duet.songPath
+        }
+        if let path, let player = openPlayer(path: path) {
+            duet.withLock { ($0.player, $0.hasMix) = (player, isMix) }
+        }
+        duet.withLock { duet in if duet.hasMix == isMix { duet.play(from: position, at: time) } }
+    }
+
+    /// Opens a file in the song's place; nil after an error, which is noted.
+    private func openPlayer(path: String) -> SongPlayer? {
         do throws(SongError) {
-            let player = try openSong(path: path) { [weak self] state in
+            return try openSong(path: path) { [weak self] state in
                 if let failure = state.failure { self?.duet.withLock { $0.note(.song(failure)) } }
-            }
-            duet.withLock { duet in
-                guard duet.core?.status(at: .now()).song?.hash == song.hash else { return }
-                duet.beginSong(path: path, player)
-                duet.core?.setPresentSong(song.hash)
             }
         } catch {
             let problem: DuetProblem =
@@ -131,6 +155,7 @@ extension LiveCall {
                 case .system(let code): .system(code: code)
                 }
             duet.withLock { $0.note(problem) }
+            return nil
         }
     }
 

@@ -221,7 +221,10 @@ extension LiveCall {
                     let encoding = SoundFiles.Settings(sampleFormat: .int24)
                     _ = try MixFile(source, MixSettings(for: source), encoding: encoding).write(to: path, type: .m4a)
                 }
-                duet.withLock { $0.attempts[number]?.mixPath = path }
+                duet.withLock { duet in
+                    duet.attempts[number]?.mixPath = path
+                    duet.core?.setMix(number)
+                }
             } catch {
                 duet.withLock { $0.note(.mix(error)) }
             }

@@ -42,8 +42,10 @@ struct LiveDuet: Sendable {
     var chosen: (song: DuetSong, path: String)?
     /// The path of the present song's file; nil while it is not here.
     var songPath: String?
-    /// The present song's player; nil without one.
+    /// The player of the present song, or of its mix; nil without one.
     var player: SongPlayer?
+    /// True while ``player`` has the mix.
+    var hasMix = false
     private var follower = SongFollower()
     /// The part of the song's file that has arrived; nil unless it is arriving.
     var arrivedPart: Double?
@@ -67,7 +69,7 @@ struct LiveDuet: Sendable {
 
     /// Forgets the files of the last song.
     mutating func beginSong(path: String?, _ player: SongPlayer?) {
-        (songPath, self.player) = (path, player)
+        (songPath, self.player, hasMix) = (path, player, false)
         (folder, attempts, arrivedPart) = (nil, [:], nil)
     }
 

@@ -11,9 +11,10 @@ struct DuetCommand: ExampledCommand {
         discussion: """
             The song begins on all machines at the same instant. Each singer's own machine records the voice dry and at full quality. After the song the voices are exchanged and mixed: Music/Earshot/DATE SONG/take 1/mix.m4a. Other mixes: earshot mix FOLDER.
             """,
-        subcommands: [HostDuet.self, JoinDuet.self])
+        subcommands: [StartDuet.self, HostDuet.self, JoinDuet.self], defaultSubcommand: StartDuet.self)
 
     static let examples = [
+        CommandExample("Choose a duet, or begin one with a song of this folder", "earshot duet"),
         CommandExample("Sing a song with whoever joins", "earshot duet host 'Blue Moon.ogg'"),
         CommandExample("Sing along on another machine", "earshot duet join"),
     ]

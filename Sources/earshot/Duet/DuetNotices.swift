@@ -26,7 +26,7 @@ struct DuetNotices {
     }
 
     /// A phase without its numbers.
-    private enum Step { case none, getting, agreeing, time, counting, singing, paused, ended }
+    private enum Step { case none, getting, agreeing, time, counting, singing, paused, listening, ended }
 
     private var last: LiveDuetStatus?
     private var lastStep = Step.none
@@ -61,6 +61,7 @@ struct DuetNotices {
         case .counting: .counting
         case .singing: .singing
         case .paused: .paused
+        case .listening: .listening
         case .ended: .ended
         }
     }
@@ -73,6 +74,8 @@ struct DuetNotices {
         case (_, .counting) where old != .paused: [.say(DuetSentences.counting)]
         case (_, .singing): [.say(DuetSentences.singing)]
         case (_, .paused): [.say(DuetSentences.paused)]
+        case (_, .listening): [.say(DuetSentences.listening)]
+        case (.listening, .ended): []
         case (_, .ended): [.say(DuetSentences.ended)]
         default: []
         }

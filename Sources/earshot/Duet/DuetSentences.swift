@@ -50,6 +50,7 @@ enum DuetSentences {
     static let singing = "Sing."
     static let paused = "The song is paused."
     static let resumed = "The song goes on."
+    static let listening = "The mix plays for all."
     static let ended = "The song is over. The voices are being exchanged."
 
     static func stem(_ name: String) -> String { "\(TerminalText.sanitized(name))'s voice is here." }
@@ -59,7 +60,7 @@ enum DuetSentences {
         let without =
             missing.isEmpty
             ? "" : " Without \(RecordingSentences.list(missing.map { TerminalText.sanitized($0) })): no voice arrived."
-        return "Saved: \(path)\(without)\(hasKeys ? "  Keys: r sing again, q leave" : "")"
+        return "Saved: \(path)\(without)\(hasKeys ? "  Keys: Enter listen together, r sing again, q leave" : "")"
     }
 
     static let finishing = "Finishing the takes. Ctrl-C leaves at once."
@@ -79,6 +80,7 @@ enum DuetSentences {
         case .counting(let seconds): return "♪ \(title) begins in \(Int(seconds.rounded(.up)))"
         case .singing: return "♪ \(title) \(times)"
         case .paused: return "‖ \(title) \(times)"
+        case .listening: return "♪ \(title) mix \(times)"
         case .ended: return status.isBusy ? "♪ \(title) mixing" : "♪ \(title) over"
         }
     }
@@ -89,6 +91,7 @@ enum DuetSentences {
         case .noSong: "There is no song."
         case .songMissing: "The song is not here yet."
         case .notStarted: "The song has not begun."
+        case .mixMissing: "The mix is not ready on all machines. Try again in a moment."
         case .noTime: "The clocks are not compared yet. Try again in a second."
         }
     }

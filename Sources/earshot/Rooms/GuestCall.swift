@@ -17,14 +17,16 @@ struct GuestCall {
     /// Finds the room, opens the sound card, which may begin with a sound check, and joins the room. After an error, closes
     /// everything that was opened.
     /// - Parameters:
+    ///   - chosen: the room if the user has chosen it already.
     ///   - address: the local address to listen on; nil for all.
     ///   - port: the port of signalling and sound; nil for the default port. If the port is in use, another port is taken.
     ///   - isSilent: true to send nothing, to print nothing about sound, to admit known guests only, and to let nobody record.
     init(
-        _ entrance: JoinOptions, to room: String?, as own: RoomOptions, port: UInt16?, address: IPAddress? = nil,
+        _ entrance: JoinOptions, to room: String?, chosen: RoomSearch.Found? = nil, as own: RoomOptions, port: UInt16?,
+        address: IPAddress? = nil,
         _ options: CallOptions, keys: KeyboardInput?, isSilent: Bool = false
     ) throws {
-        let (found, pin) = try entrance.locate(room, own, keys)
+        let (found, pin) = try entrance.locate(room, own, keys, chosen: chosen)
         card = try options.openCard(isSilent ? nil : keys, storesAnswer: !own.ephemeral)
         let call: LiveCall
         do {

@@ -30,6 +30,14 @@ struct GuestOptions: ParsableArguments {
         }
     }
 
+    init() {}
+
+    /// Copies the options that hosts and guests share.
+    init(_ host: HostOptions) throws {
+        self = try GuestOptions.parse([])
+        (own, call, port, address) = (host.own, host.call, host.port, host.address)
+    }
+
     /// Throws if the text names no room.
     func check(_ room: String?) throws {
         if let room { try RoomOptions.check { try JoinTarget(room, as: entrance.by) } }
@@ -37,14 +45,17 @@ struct GuestOptions: ParsableArguments {
     }
 
     /// Joins the room and runs the call to its end.
-    /// - Parameter room: the room's name, address or code; nil to let the user choose from a list.
-    func run(room: String?) throws {
+    /// - Parameters:
+    ///   - room: the room's name, address or code; nil to let the user choose from a list.
+    ///   - chosen: the room if the user has chosen it already.
+    func run(room: String?, chosen: RoomSearch.Found? = nil) throws {
         try Failure.reporting {
             Interrupt.watch()
             try call.checkFolders()
             let keys = Terminal.isInteractive ? KeyboardInput() : nil
             let guest = try GuestCall(
-                entrance, to: room, as: own, port: port, address: address.flatMap { IPAddress($0) }, call, keys: keys)
+                entrance, to: room, chosen: chosen, as: own, port: port, address: address.flatMap { IPAddress($0) },
+                call, keys: keys)
             if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: false)) }
             let input = RoomInput(guest.presenter.call, keys: keys)
             try RoomRunner(call, isHost: false, presenter: guest.presenter, input: input, card: guest.card).run()

@@ -25,11 +25,14 @@ struct JoinOptions: ParsableArguments {
     }
 
     /// Finds the room. Asks for the PIN if the room needs one, none was given, and the user can answer on a terminal.
-    func locate(_ room: String?, _ own: RoomOptions, _ keys: KeyboardInput?) throws -> (
-        found: RoomSearch.Found, pin: PIN?
-    ) {
+    /// - Parameter chosen: the room if the user has chosen it already.
+    func locate(_ room: String?, _ own: RoomOptions, _ keys: KeyboardInput?, chosen: RoomSearch.Found? = nil) throws
+        -> (
+            found: RoomSearch.Found, pin: PIN?
+        )
+    {
         let pin = try own.readPIN(keys)
-        let found = try find(room, keys)
+        let found = try chosen ?? find(room, keys)
         guard found.needsPIN, pin == nil, let keys else { return (found, pin) }
         return (found, try PINPrompt.read(keys, "PIN of '\(found.name)'"))
     }

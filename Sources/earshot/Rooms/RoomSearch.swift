@@ -102,6 +102,12 @@ struct RoomSearch {
 
     /// Shows rooms as they appear and disappear, until one is chosen.
     func pick(_ filter: ([NearbyRoom]) -> [NearbyRoom] = { $0 }) throws -> Found {
+        guard let found = try pick(offersNew: false, filter) else { throw ExitCodes.cancelled }
+        return found
+    }
+
+    /// Shows rooms like ``pick(_:)``. Returns nil if the user wants a new room, which `offersNew` allows.
+    func pick(offersNew: Bool, _ filter: ([NearbyRoom]) -> [NearbyRoom] = { $0 }) throws -> Found? {
         guard let keys else {
             throw Failure(
                 "No room given. List rooms: earshot join --list",
@@ -115,7 +121,7 @@ struct RoomSearch {
         while true {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
             let snapshot = browser.snapshot
-            if case .unavailable(let reason) = snapshot.state, numbers.rooms.isEmpty {
+            if case .unavailable(let reason) = snapshot.state, numbers.rooms.isEmpty, !offersNew {
                 Terminal.live("")
                 throw Failure(
                     "\(ErrorText.text(reason)) (or join by address or code: earshot join ADDRESS)",
@@ -131,11 +137,15 @@ struct RoomSearch {
             for change in numbers.take(filter(snapshot.rooms)) { Terminal.say(Self.line(change)) }
             let count = numbers.rooms.count
             let state = count == 0 ? "Searching for rooms" : count == 1 ? "1 room" : "\(count) rooms"
-            Terminal.live("\(state). Keys: number join, q quit\(typedNumber > 0 ? ": \(typedNumber)" : "")")
+            let new = offersNew ? "n new, " : ""
+            Terminal.live("\(state). Keys: number join, \(new)q quit\(typedNumber > 0 ? ": \(typedNumber)" : "")")
             switch keys.next(within: 0.05) {
             case .character("q"), .character("Q"):
                 Terminal.live("")
                 throw ExitCodes.cancelled
+            case .character("n") where offersNew, .character("N") where offersNew:
+                Terminal.live("")
+                return nil
             case .escape, .backspace: typedNumber = 0
             case .enter: if let room = numbers.rooms[typedNumber] { return try found(room) }
             case .character(let digit):

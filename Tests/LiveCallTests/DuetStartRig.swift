@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotCall
+import EarshotRooms
+import Foundation
+
+@testable import EarshotDuet
+@testable import EarshotLiveCall
+@testable import EarshotSimulation
+
+/// Two singers in a whole call on virtual time: machines whose clocks and cards differ, the clocks that their media give, the
+/// duet's messages, and the song's players.
+final class DuetStartRig {
+    static let rateLimit = 100.0  // ppm
+
+    var simulation: CallSimulation
+    private(set) var duets: [LiveDuet] = []
+    private var messages: [(at: Double, to: Int, bytes: [UInt8])] = []
+    private var random: SeededRandom
+    private let song: DuetSong
+
+    /// - Parameter songPath: the song of ``SungCallRig/writeSong()``.
+    init(seed: UInt64, network: NetworkProfile, songPath: String) throws {
+        var random = SeededRandom(seed: seed)
+        var configuration = CallSimulation.Configuration()
+        configuration.codec = .pcm
+        configuration.network = network
+        configuration.seed = seed
+        configuration.latencyProfile = .sing
+        for peer in 0..<2 {
+            configuration.peers[peer].hostClock = PeerHostClock(
+                offset: 1e6 * random.unit(), ppm: 100 * random.unit() - 50)
+            configuration.peers[peer].driftPPM = Self.rateLimit * (2 * random.unit() - 1)
+            configuration.peers[peer].blockFrameCount = [64, 128, 256][Int(3 * random.unit())]
+        }
+        simulation = try CallSimulation(configuration)
+        song = try SongFile.describe(songPath)
+        self.random = random
+        for (index, peer) in simulation.peers.enumerated() {
+            let player = try SongPlayer(path: songPath, channelCount: 1, deviceRate: 48_000)
+            peer.processor.scheduledSong.set(CallInsert(callback: player.memory.callback, owner: player.memory))
+            var duet = LiveDuet()
+            duet.player = player
+            duet.core = DuetCore(own: CoreRig.id(UInt64(index + 1)))
+            duet.core?.setMembers([CoreRig.id(1), CoreRig.id(2)], host: CoreRig.id(1))
+            duets.append(duet)
+        }
+        try duets[0].core?.choose(song)
+    }
+
+    func local(_ index: Int) -> HostTime { simulation.peers[index].hostClock.hostTime(at: simulation.now) }
+
+    /// Runs the call, with a turn of each singer's call every 50 ms.
+    func run(until seconds: Double, _ check: (DuetStartRig) -> Void = { _ in }) throws {
+        while simulation.elapsed < seconds {
+            try simulation.run(until: min(seconds, simulation.elapsed + 0.05))
+            for message in messages where message.at <= simulation.elapsed {
+                duets[message.to].core?.receive(
+                    message.bytes, from: CoreRig.id(UInt64(2 - message.to)), at: local(message.to))
+            }
+            messages.removeAll { $0.at <= simulation.elapsed }
+            for index in duets.indices { turn(index) }
+            check(self)
+        }
+    }
+
+    private func turn(_ index: Int) {
+        let now = local(index)
+        duets[index].core?.setClock(
+            simulation.peers[index].statistics.clock?.clock, of: CoreRig.id(UInt64(2 - index)))
+        for action in duets[index].core?.tick(at: now) ?? [] {
+            switch action {
+            case .send(let bytes):
+                guard random.unit() > 0.02 else { continue }
+                messages.append((simulation.elapsed + 0.002 + 0.03 * random.unit(), 1 - index, bytes))
+            case .sendSong: duets[1].core?.setPresentSong(song.hash)
+            case .play(let position, let time): duets[index].play(from: position, at: time)
+            case .pause(let time): duets[index].player?.pause(at: time)
+            case .setSong, .record, .finishRecording, .playMix: break
+            }
+        }
+        _ = duets[index].player?.work()
+        duets[index].followTime(at: now)
+    }
+
+    /// The seconds by which the second singer's song is behind the first one's; nil unless both are heard.
+    var difference: Double? {
+        let places = duets.indices.compactMap { index -> Double? in
+            guard let player = duets[index].player, player.state.isPlaying else { return nil }
+            let heard = simulation.peers[index].hostClock.virtualTime(of: player.state.hostTime)
+            return player.state.position.frames / player.sampleRate - heard.seconds(since: simulation.start)
+        }
+        return places.count == 2 ? places[0] - places[1] : nil
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotRooms
+import Foundation
+import TestTraits
+import Testing
+
+@testable import EarshotDuet
+@testable import EarshotLiveCall
+@testable import EarshotSimulation
+
+/// The difference of two loudspeakers that play one song, in whole calls on virtual time. `EARSHOT_FIGURES` prints the table of
+/// docs/figures/duet.md.
+@Suite(.optimized) struct DuetStartTests {
+    struct Limit: CustomTestStringConvertible, Sendable {
+        let network: NetworkProfile.Name
+        /// Milliseconds, the 95th percentiles: at the start, a second after a seek, and at any time from 5 s after it.
+        let start, seek, later: Double
+        var testDescription: String { network.rawValue }
+    }
+
+    @Test(arguments: [
+        Limit(network: .lan, start: 0.06, seek: 0.06, later: 0.05),
+        Limit(network: .wifiGood, start: 0.6, seek: 0.6, later: 0.6),
+        Limit(network: .wifiCongested, start: 1.5, seek: 1.5, later: 1.5),
+    ])
+    func `two loudspeakers play a song together`(limit: Limit) throws {
+        let song = try SungCallRig.writeSong()
+        defer { try? FileManager.default.removeItem(atPath: song) }
+        var (starts, seeks, laters): ([Double], [Double], [Double]) = ([], [], [])
+        let count = ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] == nil ? 10 : 40
+        for seed in 1...UInt64(count) {
+            let rig = try DuetStartRig(seed: seed, network: NetworkProfile(limit.network), songPath: song)
+            try rig.run(until: 1)
+            for index in 0..<2 { try rig.duets[index].core?.agree() }
+            try rig.run(until: 5)
+            starts.append(abs(try #require(rig.difference, "seed \(seed)")) * 1e3)
+            let now = rig.local(1)
+            try rig.duets[1].core?.seek(to: 0.5, at: now)
+            try rig.run(until: 6.6)
+            seeks.append(abs(try #require(rig.difference, "seed \(seed)")) * 1e3)
+            try rig.run(until: 10.5)
+            var worst = 0.0
+            try rig.run(until: 13.5) { rig in worst = max(worst, abs(rig.difference ?? 0) * 1e3) }
+            laters.append(worst)
+        }
+        let p95 = [starts, seeks, laters].map { $0.sorted()[Int((0.95 * Double(count)).rounded(.up)) - 1] }
+        let figures = p95.map { String(format: "%.3f", $0) }.joined(separator: " | ")
+        print("duet figure: | \(limit.network.rawValue) | \(figures) |")
+        #expect(p95[0] < limit.start && p95[1] < limit.seek && p95[2] < limit.later, "\(p95)")
+    }
+}
