@@ -7,7 +7,7 @@ import EarshotAudioBase
 /// A sans-IO value. The first member leads, and its clock is the group's time. The leader announces a line from its clock to the
 /// group's time. The others estimate the leader's clock by their ``PeerClock``. A leader stays until it leaves or its clock steps.
 /// Then the next member in the order of succession (the host, then the smallest key) continues the time that it has. The others
-/// follow it at a slightly different rate. A member without a time waits for an announcement, and leads only if none comes.
+/// follow it at a slightly different rate, or at once while nothing plays. A member without a time waits for an announcement, and leads only if none comes.
 ///
 /// The announcement with the higher term counts. If the terms are equal, that of the smaller key counts. So groups that meet agree.
 /// A member that lies can disturb the group's time, but not more than a leader can.
@@ -19,6 +19,8 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
         var isNew = true  // not followed yet
     }
 
+    /// True while nothing plays: the time then follows each new estimate of the leader's clock at once.
+    package var followsAtOnce = false
     private let own: Member
     private var succession: [Member]
     private var clocks: [Member: PeerClock] = [:]
@@ -163,12 +165,13 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
             jumpCount += 1
             error = 0
         }
+        if followsAtOnce { error = 0 }
         leaderClock = clock
         remaining = error
         steadyRate = (1 + clock.rate) * (1 + announced.rate) - 1
         let correction = max(
             -Self.greatestCorrection, min(Self.greatestCorrection, error / Self.correctionTime))
-        line = ClockLine(from: now, to: jumps ? target : shown, rate: steadyRate + correction)
+        line = ClockLine(from: now, to: jumps || followsAtOnce ? target : shown, rate: steadyRate + correction)
     }
 
     /// Continues the time without a leader and without a correction.

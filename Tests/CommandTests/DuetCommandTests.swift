@@ -39,7 +39,7 @@ import Testing
         let guest = try Earshot.start(
             ["duet", "join", "127.0.0.1:\(port)", "--name", "Ben", "--folder", scratch("ben")] + card,
             terminal: guestKeys)
-        try #require(guest.says("The song is here."), "\(guest.errors)")
+        try #require(guest.says("Song received."), "\(guest.errors)")
         try #require(guest.says("ms: together. Voices are recorded. Enter agrees."), "\(guest.errors)")
         guestKeys.type("\r")
         #expect(host.says("Ben agrees."), "\(host.errors)")
@@ -98,17 +98,17 @@ import Testing
         try "no sound".write(toFile: scratch("bad.wav"), atomically: true, encoding: .utf8)
         let port = try Earshot.freePort()
         let common = ["--port", "\(port)", "--accept", "all", "--no-announce", "--device", "simulated"]
-        let host = try Earshot.start(["duet", "host", scratch("bad.wav"), "--folder", scratch("anna")] + common)
-        #expect(host.says("bad.wav: not an audio file"), "\(host.errors)")
-        host.signal(SIGINT)
-        #expect(host.wait(seconds: 8) == .exit(130), "\(host.errors)")
+        let bad = try Earshot.start(["duet", "host", scratch("bad.wav"), "--folder", scratch("anna")] + common)
+        #expect(bad.wait() == .exit(65) && bad.errors.contains("bad.wav: not an audio file"), "\(bad.errors)")
+        let recording = try Earshot.start(["duet", "host", scratch("bad.wav"), "--record", scratch("own")] + common)
+        #expect(recording.wait() == .exit(64) && recording.errors.contains("Omit --record"), "\(recording.errors)")
         try Self.writeSong(scratch("song.wav"))
         let second = try Earshot.start(
             ["duet", "host", scratch("song.wav"), "--folder", scratch("anna"), "--agree"] + common)
         try #require(second.says("Song: song"), "\(second.errors)")
         let guest = try Earshot.start(
             ["duet", "join", "127.0.0.1:\(port)", "--device", "simulated", "--folder", scratch("ben")])
-        #expect(guest.says("No terminal to agree on, so you do not sing. Use --agree."), "\(guest.errors)")
+        #expect(guest.says("No terminal to agree on, so the song cannot start. Use --agree."), "\(guest.errors)")
         #expect(!second.errors.contains("All agree"))
         guest.signal(SIGINT)
         second.signal(SIGINT)

@@ -21,6 +21,7 @@ import Testing
         (duet.phase, duet.song, duet.position) = (phase, song, 60)
         duet.singers = [.init(member: ben, hasSong: true)]
         var status = LiveDuetStatus(duet: duet)
+        status.singers = [ben]
         change(&status)
         return status
     }
@@ -35,7 +36,8 @@ import Testing
             (.character("p"), .counting(1), .pause), (.character("p"), .paused, .resume),
             (.character("p"), .ended, nil), (.left, .singing, .seek(to: 55)), (.right, .paused, .seek(to: 65)),
             (.left, .agreeing, nil), (.character("r"), .ended, .singAgain), (.character("r"), .singing, .singAgain),
-            (.character("r"), .agreeing, nil), (.character("m"), .singing, nil),
+            (.character("r"), .agreeing, nil), (.character("r"), .counting(1), .singAgain),
+            (.character("m"), .singing, nil),
         ]
         for (key, phase, order) in orders {
             #expect(DuetKeys.order(for: key, status(phase)) == order, "\(key) \(phase)")
@@ -44,6 +46,9 @@ import Testing
         #expect(DuetKeys.order(for: .enter, mixed) == .listen(true))
         #expect(DuetKeys.order(for: .enter, status(.ended)) == nil)
         #expect(DuetKeys.order(for: .enter, status(.listening)) == .listen(false))
+        #expect(DuetKeys.owns(.character("r"), status(.agreeing)) && DuetKeys.owns(.character("R"), status(.singing)))
+        #expect(!DuetKeys.owns(.character("m"), status(.singing)))
+        #expect(!DuetKeys.owns(.character("r"), status(.noSong) { $0.duet.song = nil }))
         let agreed = status(.agreeing) { $0.duet.hasAgreed = true }
         #expect(DuetKeys.order(for: .enter, agreed) == .agree(false))
     }
@@ -53,9 +58,9 @@ import Testing
         #expect(notices.notices(nil, people()) == [])
         #expect(
             notices.notices(status(.gettingSong), people()) == [
-                .say("Song: Blue Moon (3:12)."), .say("The song's file comes from the host."),
+                .say("Song: Blue Moon (3:12)."), .say("Receiving the song from the host."),
             ])
-        #expect(notices.notices(status(.agreeing), people(nil)) == [.say("The song is here.")])
+        #expect(notices.notices(status(.agreeing), people(nil)) == [.say("Song received.")])
         #expect(
             notices.notices(status(.agreeing), people()) == [
                 .ask("One way 9 ms: together. Voices are recorded. Enter agrees.")
@@ -79,12 +84,17 @@ import Testing
         var notices = DuetNotices()
         let second = status(.agreeing) { $0.duet.attempt = 2 }
         let words =
-            "Take 2. One way 40 ms: late for singing together (25 ms at most). A cable helps. Voices are recorded."
+            "Take 2. One way 40 ms: too long to sing together (limit 25 ms). A cable helps. Voices are recorded."
         #expect(notices.notices(second, people(0.04)).last == .ask("\(words) Enter agrees."))
+        // Whoever pressed the key has agreed.
+        var own = DuetNotices()
+        _ = own.notices(status(.singing), people())
+        let agreed = status(.agreeing) { ($0.duet.attempt, $0.duet.hasAgreed) = (2, true) }
+        #expect(own.notices(agreed, people()) == [.say("Take 2. You agree. Waiting for Ben.")])
         var silent = DuetNotices()
         #expect(
             silent.notices(second, people(0.04, hasKeys: false)).suffix(2) == [
-                .say(words), .warn("No terminal to agree on, so you do not sing. Use --agree."),
+                .say(words), .warn("No terminal to agree on, so the song cannot start. Use --agree."),
             ])
     }
 
@@ -92,24 +102,28 @@ import Testing
         var notices = DuetNotices()
         _ = notices.notices(status(.ended), people())
         let here = status(.ended) { $0.presentStems = [ben] }
-        #expect(notices.notices(here, people()) == [.say("Ben's voice is here.")])
-        let mixed = status(.ended) { ($0.presentStems, $0.mixPath) = ([ben], "/d/mix.m4a") }
+        #expect(notices.notices(here, people()) == [.say("Received Ben's voice.")])
+        let mixed = status(.ended) {
+            ($0.presentStems, $0.mixPath, $0.mixPaths) = ([ben], "/d/mix.m4a", ["/d/mix.m4a"])
+        }
         #expect(
             notices.notices(mixed, people()) == [
                 .say("Saved: /d/mix.m4a  Keys: Enter listen together, r sing again, q leave")
             ])
         #expect(notices.notices(mixed, people()) == [])
-        let listening = status(.listening) { ($0.presentStems, $0.mixPath) = ([ben], "/d/mix.m4a") }
+        let listening = status(.listening) {
+            ($0.presentStems, $0.mixPath, $0.mixPaths) = ([ben], "/d/mix.m4a", ["/d/mix.m4a"])
+        }
         #expect(notices.notices(listening, people()) == [.say("The mix plays for all.")])
         #expect(notices.notices(mixed, people()) == [])
         var alone = DuetNotices()
         _ = alone.notices(status(.ended), people())
-        let without = status(.ended) { $0.mixPath = "/d/mix.m4a" }
+        let without = status(.ended) { ($0.mixPath, $0.mixPaths) = ("/d/mix.m4a", ["/d/mix.m4a"]) }
         #expect(
             alone.notices(without, people(hasKeys: false)) == [.say("Saved: /d/mix.m4a Without Ben: no voice arrived.")]
         )
         let failed = status(.ended) { status in
-            status.mixPath = "/d/mix.m4a"
+            (status.mixPath, status.mixPaths) = ("/d/mix.m4a", ["/d/mix.m4a"])
             status.problems = [.noSound, .folder(path: "/d", code: 13)]
         }
         #expect(

@@ -13,8 +13,11 @@ struct DuetRig {
         var start: Int64
         var ppm: Double
 
+        /// The nanoseconds for which the clock has stood still.
+        var slept: Int64 = 0
+
         func time(at now: Int64) -> HostTime {
-            HostTime(nanoseconds: start + now).advanced(bySeconds: Double(now) * 1e-15 * ppm)
+            HostTime(nanoseconds: start + now - slept).advanced(bySeconds: Double(now) * 1e-15 * ppm)
         }
     }
 
@@ -52,6 +55,8 @@ struct DuetRig {
     private var transfers: [(at: Int64, to: Int)] = []
     private(set) var transferCount = 0
     private(set) var largestMessage = 0
+    /// The member whose machine sleeps.
+    private var asleep: Int?
 
     init(_ count: Int, seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -96,6 +101,16 @@ struct DuetRig {
         join(index)
     }
 
+    /// A machine sleeps, while the others go on. Its player is silent, and its clock stands still.
+    mutating func sleep(_ index: Int, seconds: Double) {
+        members[index].orders = []
+        asleep = index
+        run(seconds)
+        asleep = nil
+        members[index].clock.slept += Int64(seconds * 1e9)
+        members[index].core.slept()
+    }
+
     private mutating func setMembers() {
         if !members[host].isIn { host = present.first ?? 0 }
         for index in present { members[index].core.setMembers(Set(present), host: host) }
@@ -123,21 +138,21 @@ struct DuetRig {
             now += 10_000_000
             let arrived = flying.filter { $0.at <= now }
             flying.removeAll { $0.at <= now }
-            for flight in arrived where members[flight.to].isIn {
+            for flight in arrived where members[flight.to].isIn && flight.to != asleep {
                 members[flight.to].core.receive(flight.bytes, from: flight.from, at: local(flight.to))
             }
             for transfer in transfers where transfer.at <= now && members[transfer.to].isIn {
                 members[transfer.to].core.setPresentSong(Self.song.hash)
-                members[host].core.songWasSent(to: transfer.to, isComplete: true, at: local(host))
+                members[host].core.songTransferEnded(to: transfer.to, at: local(host))
             }
             transfers.removeAll { $0.at <= now }
-            for index in present where (now / 10_000_000 + Int64(index)) % 5 == 0 { tick(index) }
+            for index in present where index != asleep && (now / 10_000_000 + Int64(index)) % 5 == 0 { tick(index) }
             check(self)
         }
     }
 
     private mutating func tick(_ index: Int) {
-        for other in present where other != index && reaches(index, other) {
+        for other in present where other != index && other != asleep && reaches(index, other) {
             members[index].core.setClock(estimate(of: other, at: index), of: other)
         }
         for action in members[index].core.tick(at: local(index)) {

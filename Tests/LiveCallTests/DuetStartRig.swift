@@ -15,7 +15,7 @@ final class DuetStartRig {
     static let rateLimit = 100.0  // ppm
 
     var simulation: CallSimulation
-    private(set) var duets: [LiveDuet] = []
+    var duets: [LiveDuet] = []
     private var messages: [(at: Double, to: Int, bytes: [UInt8])] = []
     private var random: SeededRandom
     private let song: DuetSong

@@ -31,17 +31,17 @@ import Testing
         let count = ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] == nil ? 10 : 40
         for seed in 1...UInt64(count) {
             let rig = try DuetStartRig(seed: seed, network: NetworkProfile(limit.network), songPath: song)
-            try rig.run(until: 1)
+            try rig.run(until: 1.5)
             for index in 0..<2 { try rig.duets[index].core?.agree() }
-            try rig.run(until: 5)
+            try rig.run(until: 5.8)
             starts.append(abs(try #require(rig.difference, "seed \(seed)")) * 1e3)
             let now = rig.local(1)
             try rig.duets[1].core?.seek(to: 0.5, at: now)
-            try rig.run(until: 6.6)
+            try rig.run(until: 7.4)
             seeks.append(abs(try #require(rig.difference, "seed \(seed)")) * 1e3)
-            try rig.run(until: 10.5)
+            try rig.run(until: 11.3)
             var worst = 0.0
-            try rig.run(until: 13.5) { rig in worst = max(worst, abs(rig.difference ?? 0) * 1e3) }
+            try rig.run(until: 14.3) { rig in worst = max(worst, abs(rig.difference ?? 0) * 1e3) }
             laters.append(worst)
         }
         let p95 = [starts, seeks, laters].map { $0.sorted()[Int((0.95 * Double(count)).rounded(.up)) - 1] }

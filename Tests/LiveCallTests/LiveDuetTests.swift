@@ -58,7 +58,7 @@ import Testing
         defer { rig.delete() }
         let song = try SungCallRig.writeSong()
         defer { try? FileManager.default.removeItem(atPath: song) }
-        rig.call.chooseSong(path: song)
+        rig.call.choose(try SongFile.describe(song), path: song)
         #expect(await happens { rig.message()?.presentSong != nil })
         let announced = try #require(rig.message()?.song)
         #expect(announced.duration == 9 && announced.name == song.split(separator: "/").last.map(String.init))
@@ -79,7 +79,7 @@ import Testing
         #expect(
             await happens {
                 rig.call.snapshot.recording?.folder.hasPrefix(folder) == true
-                    && rig.call.snapshot.recording?.folder.hasSuffix("/take 1/recording") == true
+                    && rig.call.snapshot.recording?.folder.hasSuffix("/take 1 recording") == true
             })
         await rig.call.close()
     }
@@ -90,12 +90,19 @@ import Testing
         try FileManager.default.createDirectory(atPath: rig.folder, withIntermediateDirectories: true)
         let text = "\(rig.folder)/text.wav"
         try "no sound".write(toFile: text, atomically: true, encoding: .utf8)
-        rig.call.chooseSong(path: text)
-        rig.call.chooseSong(path: "/none.wav")
-        #expect(await happens { rig.call.duetStatus?.problems.count == 2 })
-        let problems = try #require(rig.call.duetStatus?.problems).map { "\($0)" }.sorted()
-        #expect(problems[0].hasPrefix("song(") && problems[1].hasPrefix("unreadable(path: \"/none.wav\", code: 2"))
-        #expect(rig.message() == nil && rig.call.snapshot.ending == nil)
+        for (path, beginning) in [(text, "song("), ("/none.wav", "unreadable(path: \"/none.wav\", code: 2")] {
+            do throws(DuetProblem) {
+                _ = try SongFile.describe(path)
+                Issue.record("\(path) was read")
+            } catch { #expect("\(error)".hasPrefix(beginning), "\(error)") }
+        }
+        // A song whose file vanishes is no longer present.
+        let song = DuetSong(name: "x.wav", byteCount: 5, hash: String(repeating: "0", count: 64), duration: 3)
+        rig.call.choose(song, path: "/none.wav")
+        #expect(await happens { rig.call.duetStatus?.problems.count == 1 })
+        #expect(await happens { rig.message().map { $0.song == song && $0.presentSong == nil } ?? false })
+        #expect(throws: DuetRefusal.songMissing) { try rig.call.perform(DuetOrder.agree(true)) }
+        #expect(rig.call.snapshot.ending == nil)
         await rig.call.close()
     }
 

@@ -14,16 +14,18 @@ package enum DuetRefusal: Error, Hashable, Sendable {
     case notStarted
     /// The group's time is not known yet.
     case noTime
+    /// The local singer has left the attempt. A new one may begin.
+    case attemptOver
     /// The mix is not ready on all machines.
     case mixMissing
 }
 
 /// Commands of the local singer.
 extension DuetCore {
-    /// Chooses a song whose file is here, and begins a new attempt; nil for none.
-    package mutating func choose(_ song: DuetSong?) throws(DuetRefusal) {
+    /// Chooses a song whose file is here, and begins a new attempt.
+    package mutating func choose(_ song: DuetSong) throws(DuetRefusal) {
         guard host == own || host == nil else { throw .notHost }
-        presentSong = song?.hash
+        presentSong = song.hash
         setSong(song)
         beginAttempt()
     }
@@ -34,10 +36,10 @@ extension DuetCore {
         nextMessage = nil
     }
 
-    /// Notes that the transfer of the song's file to a member has ended.
-    package mutating func songWasSent(to member: Member, isComplete: Bool, at now: HostTime) {
+    /// Notes that the transfer of the song's file to a member has ended, with or without success.
+    package mutating func songTransferEnded(to member: Member, at now: HostTime) {
         guard sendings[member] != nil else { return }
-        sendings[member] = isComplete ? .some(nil) : now.advanced(bySeconds: Self.retryTime)
+        sendings[member] = now.advanced(bySeconds: Self.retryTime)
     }
 
     /// Announces the stem of an attempt.
@@ -70,6 +72,7 @@ extension DuetCore {
     package mutating func agree(_ agrees: Bool = true) throws(DuetRefusal) {
         guard let song else { throw .noSong }
         guard presentSong == song.hash else { throw .songMissing }
+        if agrees, finishedAttempt == transport.attempt { throw .attemptOver }
         agreement = agrees ? transport.attempt : nil
         nextMessage = nil
     }
@@ -103,7 +106,8 @@ extension DuetCore {
     private mutating func beginAttempt() {
         transport.attempt = transport.attempt == .max ? 1 : transport.attempt + 1
         if transport.revision == 0 { transport.attempt = 1 }
-        (agreement, stem, mix) = (nil, nil, nil)
+        // The stem of the last attempt may still be on its way.
+        (agreement, mix) = (nil, nil)
         change(to: .waiting, position: 0, at: HostTime(nanoseconds: 0))
     }
 
@@ -129,8 +133,7 @@ extension DuetCore {
             return .init(
                 member: member, hasSong: song != nil && message.presentSong == song?.hash,
                 hasAgreed: message.agreement == transport.attempt,
-                stem: message.stem.flatMap { $0.attempt == transport.attempt ? $0 : nil },
-                hasMix: message.mix == transport.attempt)
+                stem: message.stem, hasMix: message.mix == transport.attempt)
         }
         let time = group.groupTime(at: now)
         status.uncertainty = time?.uncertainty

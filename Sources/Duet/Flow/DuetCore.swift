@@ -15,8 +15,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         case send([UInt8])
         /// Sends the song's file to a member that lacks it.
         case sendSong(to: Member)
-        /// The song is this one from now on; nil for none.
-        case setSong(DuetSong?)
+        /// The song is this one from now on.
+        case setSong(DuetSong)
         /// Plays from so many seconds on.
         case play(from: Double, at: HostTime)
         /// Plays the mix of the attempt from so many seconds on.
@@ -35,13 +35,19 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     static var leadTime: Double { 3.5 }
     /// Seconds from a command to its instant, so that each member knows it in time.
     static var commandTime: Double { 0.5 }
+    /// Seconds by which a start may move without another order: a frame of a device.
+    static var startTolerance: Double { 20e-6 }
+    /// Seconds between two orders for one start. Each reads the song anew.
+    static var orderInterval: Double { 0.4 }
     /// Seconds that a player needs to play a position.
     static var preparation: Double { 0.3 }
     /// Seconds for which the recording goes on after the song: the latencies of a device.
     static var tail: Double { 1 }
     /// Seconds between two messages of a member that are read. The next one makes up for an ignored one.
     static var shortestInterval: Double { 0.01 }
-    /// Seconds until a song's file is sent again after a failure.
+    /// Seconds for which a member may look for the song's file before it is sent.
+    static var lookingTime: Double { 1 }
+    /// Seconds until a song's file is sent again to a member that still lacks it.
     static var retryTime: Double { 5 }
 
     struct Other: Sendable {
@@ -55,7 +61,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     var members: Set<Member> = []
     var others: [Member: Other] = [:]
     private var lastReceipts: [Member: HostTime] = [:]
-    var song: DuetSong?
+    package internal(set) var song: DuetSong?
     var transport = DuetTransport()
     /// The hash of the file that is here.
     var presentSong: String?
@@ -67,11 +73,16 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     var appliedTransport: DuetTransport?
     /// True after an order to play.
     private var isPlayerOn = false
+    /// The start of the last order to play, and the time of that order.
+    private var playTime = HostTime(nanoseconds: 0)
+    private var orderTime = HostTime(nanoseconds: 0)
     /// The jumps of the group's time that the player has followed.
     private var jumpCount = 0
     /// The attempt that is being recorded.
     var recordedAttempt: UInt32?
-    /// The members to which the song's file is being sent, or was sent in vain, with the time of the next attempt.
+    /// The last attempt whose recording has ended. It is not recorded again.
+    var finishedAttempt: UInt32?
+    /// The members that lack the song's file, and the time from which on it is sent; nil while it is being sent.
     var sendings: [Member: HostTime?] = [:]
     var nextMessage: HostTime?
     var actions: [Action] = []
@@ -121,7 +132,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         guard let message = DuetMessage(bytes) else { return }
         others[member] = Other(message: message, time: now)
         if let clock = message.clock { group.receive(GroupAnnouncement(clock), from: member) }
-        if member == host, message.song != song { setSong(message.song) }
+        // A member that has become the host announces the song from then on.
+        if member == host, let new = message.song, new != song { setSong(new) }
         if let other = message.transport, other.supersedes(transport) { transport = other }
     }
 
@@ -129,6 +141,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     package mutating func tick(at now: HostTime) -> [Action] {
         others = others.filter { now.seconds(since: $0.value.time) < Self.silence }
         if isActive {
+            group.followsAtOnce = !isHeard(at: now)
             let announcement = group.tick(at: now)
             if group.jumpCount != jumpCount { (jumpCount, appliedTransport) = (group.jumpCount, nil) }
             startIfAgreed(at: now)
@@ -140,13 +153,10 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         return actions
     }
 
-    /// The members that sing: they announce that they follow the duet.
-    var singers: [Member] { others.keys.sorted() }
-
-    mutating func setSong(_ new: DuetSong?) {
+    mutating func setSong(_ new: DuetSong) {
         song = new
         sendings = [:]
-        (agreement, stem, mix, appliedTransport) = (nil, nil, nil, nil)
+        (agreement, stem, mix, appliedTransport, finishedAttempt) = (nil, nil, nil, nil, nil)
         isPlayerOn = false
         actions.append(.setSong(new))
     }
@@ -178,15 +188,25 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         apply(song, at: now)
         let isOver = transport.position(at: time) >= song.duration + Self.tail
         if recordedAttempt != transport.attempt || isOver || transport.state == .listening { finishRecording() }
-        if transport.state == .playing, !isOver, recordedAttempt == nil {
+        if transport.state == .playing, !isOver, recordedAttempt == nil, finishedAttempt != transport.attempt {
             recordedAttempt = transport.attempt
             actions.append(.record(attempt: transport.attempt))
         }
     }
 
-    /// Gives the player the order of the transport, unless it has it.
+    /// True from shortly before the player's sound on.
+    private func isHeard(at now: HostTime) -> Bool {
+        isPlayerOn && now >= playTime.advanced(bySeconds: -Self.preparation)
+    }
+
+    /// Gives the player the order of the transport, unless it has it. Until shortly before a start the order follows better
+    /// estimates of the group's time.
     private mutating func apply(_ song: DuetSong, at now: HostTime) {
-        guard appliedTransport != transport, let start = group.localTime(at: transport.groupTime) else { return }
+        guard let start = group.localTime(at: transport.groupTime) else { return }
+        let isImproved =
+            isPlayerOn && !isHeard(at: now) && now.seconds(since: orderTime) >= Self.orderInterval
+            && abs(start.seconds(since: playTime)) > Self.startTolerance
+        guard appliedTransport != transport || isImproved else { return }
         appliedTransport = transport
         if transport.isMoving { play(song, start, at: now) } else { stopPlayer(at: max(now, start)) }
     }
@@ -204,7 +224,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         guard let group = group.groupTime(at: time)?.time else { return }
         let position = transport.position(at: group)
         guard position < song.duration else { return stopPlayer(at: now) }
-        isPlayerOn = true
+        (isPlayerOn, playTime, orderTime) = (true, time, now)
         let seconds = max(0, position)
         actions.append(
             transport.state == .listening ? .playMix(from: seconds, at: time) : .play(from: seconds, at: time))
@@ -212,15 +232,16 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
 
     private mutating func finishRecording() {
         guard let attempt = recordedAttempt else { return }
-        recordedAttempt = nil
+        (recordedAttempt, finishedAttempt) = (nil, attempt)
         actions.append(.finishRecording(attempt: attempt))
     }
 
     private mutating func sendSong(at now: HostTime) {
         guard host == own, let song, presentSong == song.hash else { return }
         for (member, other) in others.sorted(by: { $0.key < $1.key }) where other.message.presentSong != song.hash {
-            // The inner nil is a transfer under way.
-            if let sending = sendings[member], sending.map({ $0 > now }) ?? true { continue }
+            let due = sendings[member] ?? .some(now.advanced(bySeconds: Self.lookingTime))
+            sendings[member] = .some(due)
+            guard let due, due <= now else { continue }
             sendings[member] = .some(nil)
             actions.append(.sendSong(to: member))
         }
@@ -234,6 +255,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         if host == own { message.song = song }
         (message.transport, message.presentSong) = (transport, presentSong)
         (message.agreement, message.stem, message.mix) = (agreement, stem, mix)
-        actions.append(.send(message.bytes))
+        let bytes = message.bytes
+        if bytes.count <= DuetMessage.maximumSize { actions.append(.send(bytes)) }
     }
 }

@@ -6,8 +6,8 @@ package struct DuetSong: Codable, Hashable, Sendable {
     package static let largestFile: Int64 = 512 << 20
     /// The longest song in seconds.
     package static let longestDuration = 6 * 3_600.0
-    /// The bytes of the longest name.
-    private static let longestName = 200
+    /// The bytes of the longest name. In JSON they are at most twice as many, so that each message fits a datagram.
+    private static let longestName = 160
 
     /// The file's name without its folder.
     package var name: String
@@ -21,9 +21,9 @@ package struct DuetSong: Codable, Hashable, Sendable {
         case name, byteCount = "bytes", hash = "sha256", duration = "seconds"
     }
 
-    /// - Parameter name: is shortened to 200 bytes of UTF-8.
+    /// - Parameter name: is shortened to 160 bytes of UTF-8, without control characters.
     package init(name: String, byteCount: Int64, hash: String, duration: Double) {
-        var name = name
+        var name = String(String.UnicodeScalarView(name.unicodeScalars.map { Self.isControl($0) ? "-" : $0 }))
         while name.utf8.count > Self.longestName { name.removeLast() }
         (self.name, self.byteCount, self.hash, self.duration) = (name, byteCount, hash, duration)
     }
@@ -34,9 +34,13 @@ package struct DuetSong: Codable, Hashable, Sendable {
         return parts.count > 1 && !parts[0].isEmpty ? parts.dropLast().joined(separator: ".") : name
     }
 
+    /// JSON writes a control character as six bytes.
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || scalar.value == 0x7F }
+
     /// False if no file can have these values.
     var isValid: Bool {
         !name.isEmpty && name.utf8.count <= Self.longestName && isHash(hash)
+            && !name.unicodeScalars.contains(where: Self.isControl)
             && (1...Self.largestFile).contains(byteCount)
             && duration > 0 && duration <= Self.longestDuration
     }

@@ -28,7 +28,7 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
         package var hasSong = false
         /// True if the singer has agreed to the attempt.
         package var hasAgreed = false
-        /// The stem of the attempt; nil before it is complete.
+        /// The singer's last stem, which names its attempt; nil before the first.
         package var stem: DuetStem?
         /// True if the singer has the mix of the attempt.
         package var hasMix = false

@@ -25,18 +25,9 @@ extension LiveCall {
     /// The state of the duet; nil while there is none.
     package var duetStatus: LiveDuetStatus? { duet.withLock { $0.status(at: .now()) } }
 
-    /// Chooses the song of the duet. The host's choice takes effect as soon as the call is in a room. Reads the file in the
-    /// background; ``LiveDuetStatus/problems`` has a failure.
-    package func chooseSong(path: String) {
-        Task.detached { [self] in
-            do throws(DuetProblem) {
-                let song = try SongFile.describe(path)
-                duet.withLock { $0.chosen = (song, path) }
-            } catch {
-                duet.withLock { $0.note(error) }
-            }
-        }
-    }
+    /// Chooses the song of the duet, which ``SongFile/describe(_:)`` has read. The host's choice takes effect as soon as the call is
+    /// in a room.
+    package func choose(_ song: DuetSong, path: String) { duet.withLock { $0.chosen = (song, path) } }
 
     /// Executes an order, or refuses it without a change.
     package func perform(_ order: DuetOrder) throws(DuetRefusal) {
@@ -57,32 +48,40 @@ extension LiveCall {
         if case .agree(true) = order { try? perform(.allowRecording(true)) }
     }
 
+    /// True if the local participant can sing: it has a voice and may agree.
+    private var canSing: Bool { media != nil && configuration.singsDuets }
+
     func receiveDuet(_ datagram: NearbyDatagram) {
+        guard canSing else { return }
         duet.withLock { $0.core?.receive(datagram.bytes, from: datagram.sender, at: .now()) }
     }
 
     /// Does what the duet needs. On the call's thread.
     func workOnDuet(_ snapshot: LiveCallSnapshot, _ levels: LiveCallLevels, at now: HostTime) {
-        guard snapshot.isInRoom, let own = snapshot.localParticipant else { return }
+        guard canSing, snapshot.isInRoom, let own = snapshot.localParticipant else { return }
         let others = snapshot.participants.filter(\.isNative)
         let actions = duet.withLock { duet in
+            if let core = duet.core, core.own != own.id {
+                // A new host has admitted this participant under another number.
+                duet.core = DuetCore(own: own.id, continuing: core)
+            }
             var core = duet.core ?? DuetCore(own: own.id)
-            // A new host may admit this participant under another number.
-            if core.own != own.id { core = DuetCore(own: own.id, continuing: core) }
             let host = own.isHost ? own.id : others.first(where: \.isHost)?.id
             core.setMembers(Set(others.map(\.id) + [own.id]), host: host)
             for other in others { core.setClock(levels.participants[other.id]?.media.clock?.clock, of: other.id) }
+            duet.core = core
+            duet.noteSleep()
             if let (song, path) = duet.chosen, own.isHost {
                 duet.chosen = nil
                 duet.songPath = path
-                try? core.choose(song)  // only a guest is refused
+                try? duet.core?.choose(song)  // only a guest is refused
             }
-            let actions = core.tick(at: now)
-            duet.core = core
+            let actions = duet.core?.tick(at: now) ?? []
             duet.followTime(at: now)
             return actions
         }
         for action in actions { execute(action, to: others.map(\.id)) }
+        startAwaitedTake(snapshot)
         finishAttempts(snapshot, at: now)
     }
 
@@ -94,23 +93,20 @@ extension LiveCall {
         case .play(let position, let time): play(from: position, at: time, isMix: false)
         case .playMix(let position, let time): play(from: position, at: time, isMix: true)
         case .pause(let time): duet.withLock { $0.player?.pause(at: time) }
-        case .record(let attempt): record(attempt)
-        case .finishRecording(let attempt):
-            duet.withLock { $0.attempts[attempt]?.isOver = true }
-            try? perform(.stopRecording)  // refused if the recording has failed
+        case .record(let attempt): duet.withLock { $0.awaitedRecording = attempt }
+        case .finishRecording(let attempt): finishTake(attempt)
         }
     }
 
     // MARK: The song
 
-    private func setSong(_ song: DuetSong?) {
+    private func setSong(_ song: DuetSong) {
         closeSong()
         let path = duet.withLock { duet in
             let path = duet.songPath
             duet.beginSong(path: nil, nil)
             return path
         }
-        guard let song else { return }
         if let path, duet.withLock({ $0.core?.status(at: .now()).phase != .gettingSong }) {
             openSong(song, path: path)
         } else {
@@ -118,14 +114,24 @@ extension LiveCall {
         }
     }
 
-    /// Opens the song that the duet has now, unless it has another one meanwhile.
+    /// Opens the file of the duet's song, unless it is open or the song is another one meanwhile.
     func openSong(_ song: DuetSong, path: String) {
-        guard let player = openPlayer(path: path) else { return }
-        duet.withLock { duet in
-            guard duet.core?.status(at: .now()).song?.hash == song.hash else { return }
-            duet.beginSong(path: path, player)
-            duet.core?.setPresentSong(song.hash)
+        let isWanted = duet.withLock { duet in
+            guard duet.core?.song?.hash == song.hash, duet.player == nil, !duet.isOpening else { return false }
+            duet.isOpening = true
+            return true
         }
+        guard isWanted else { return }
+        let player = openPlayer(path: path)
+        let next = duet.withLock { duet -> DuetSong? in
+            duet.isOpening = false
+            guard duet.core?.song?.hash == song.hash else { return duet.core?.song }
+            if let player { duet.beginSong(path: path, player) }
+            duet.core?.setPresentSong(player == nil ? nil : song.hash)
+            return nil
+        }
+        // The host chose another song while this one was opened.
+        if let next { setSong(next) }
     }
 
     /// Plays the song, or the mix of the attempt, in place of the other one.
@@ -133,7 +139,7 @@ extension LiveCall {
         let path = duet.withLock { duet -> String? in
             guard duet.hasMix != isMix else { return nil }
             let attempt = duet.core?.status(at: .now()).attempt
-            return isMix ? attempt.flatMap { duet.attempts[$0]?.mixPath } : duet.songPath
+            return isMix ? attempt.flatMap { duet[$0]?.mixPath } : duet.songPath
         }
         if let path, let player = openPlayer(path: path) {
             duet.withLock { ($0.player, $0.hasMix) = (player, isMix) }
@@ -162,11 +168,14 @@ extension LiveCall {
     /// Opens the song if its file is in the folder of songs from an earlier duet. Otherwise the host sends it.
     private func findSong(_ song: DuetSong) {
         Task.detached { [self] in
-            let path = "\(configuration.songFolder)/\(RecordingFolder.cleaned(song.name))"
-            guard let found = try? SongFile.hash(path, limit: DuetSong.largestFile), found.hash == song.hash else {
-                return
+            let folder = configuration.songFolder
+            for name in PathText.names(inFolder: folder) ?? [] where !name.hasPrefix(".") {
+                let path = "\(folder)/\(name)"
+                guard let status = PathText.status(path), Int64(status.st_size) == song.byteCount,
+                    let found = try? SongFile.hash(path, limit: DuetSong.largestFile), found.hash == song.hash
+                else { continue }
+                return openSong(song, path: path)
             }
-            openSong(song, path: path)
         }
     }
 
@@ -179,11 +188,10 @@ extension LiveCall {
                 do throws(TransferFailure) { try await file.finished() } catch { reason = error.reasons[member] }
             } catch { reason = error }
             duet.withLock { duet in
-                duet.core?.songWasSent(to: member, isComplete: reason == nil, at: .now())
-                if let reason {
-                    duet.note(
-                        .notSent(name: path.split(separator: "/").last.map(String.init) ?? path, to: member, reason))
-                }
+                duet.core?.songTransferEnded(to: member, at: .now())
+                // A member that has found the song declines it.
+                guard let reason, reason != .declined else { return }
+                duet.note(.notSent(name: path.split(separator: "/").last.map(String.init) ?? path, to: member, reason))
             }
         }
     }

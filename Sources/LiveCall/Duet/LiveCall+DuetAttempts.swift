@@ -7,6 +7,7 @@ import EarshotDuet
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
+import Glibc
 
 /// The attempts of a duet: each is recorded, rendered to a stem on the song's timeline, exchanged, and mixed.
 extension LiveCall {
@@ -15,11 +16,25 @@ extension LiveCall {
     /// The tries to send a stem.
     private static let tryLimit = 10
 
-    /// Records an attempt to a folder of its own.
-    func record(_ attempt: UInt32) {
-        let (song, songPath) = duet.withLock { ($0.core?.status(at: .now()).song, $0.songPath) }
-        let snapshot = snapshot
-        guard let song, let songPath, let own = snapshot.localParticipant else { return }
+    // MARK: The recording
+
+    /// Records the attempt that waits, as soon as no recording of an earlier attempt runs.
+    func startAwaitedTake(_ snapshot: LiveCallSnapshot) {
+        let isRecording = snapshot.recording != nil || snapshot.isRecordingAwaited
+        let attempt = duet.withLock { duet -> UInt32? in
+            if !isRecording { duet.ownsRecording = false }
+            guard let attempt = duet.awaitedRecording, !isRecording || !duet.ownsRecording else { return nil }
+            duet.awaitedRecording = nil
+            return attempt
+        }
+        guard let attempt else { return }
+        guard !isRecording else { return duet.withLock { $0.note(.recording(.alreadyRecording)) } }
+        record(attempt)
+    }
+
+    private func record(_ attempt: UInt32) {
+        let (song, songPath) = duet.withLock { ($0.core?.song, $0.songPath) }
+        guard let song, let songPath else { return }
         do throws(CallRecordingError) {
             let folder: String
             if let present = duet.withLock({ $0.folder }) {
@@ -28,16 +43,14 @@ extension LiveCall {
                 folder = try RecordingFolder.createPlain(in: configuration.duetFolder, named: song.title)
                 duet.withLock { $0.folder = folder }
             }
-            // A singer who takes the agreement back and agrees again has a further folder.
             let path = try "\(folder)/\(RecordingFolder.makeUnique(in: folder, "take \(attempt)"))"
-            do throws(DuetFolderError) {
-                _ = try DuetFolder(
-                    creating: path, name: snapshot.room?.name.text ?? song.title, recordedBy: own.name.text,
-                    song: songPath, program: configuration.recording.program)
-            } catch { duet.withLock { $0.note(.files(error)) } }
-            duet.withLock { $0.attempts[attempt] = LiveDuet.Attempt(folder: path) }
+            let files = LiveDuet.Attempt(folder: path, songPath: songPath)
             do throws(CommandRefusal) {
-                try perform(.startRecording(folder: "\(path)/recording"))
+                try perform(.startRecording(folder: files.recordingFolder))
+                duet.withLock { duet in
+                    duet[attempt] = files
+                    duet.ownsRecording = true
+                }
             } catch { duet.withLock { $0.note(.recording(error)) } }
         } catch {
             guard case .folder(let path, let code) = error else { return }
@@ -45,85 +58,132 @@ extension LiveCall {
         }
     }
 
+    /// Ends the recording of an attempt, if it runs.
+    func finishTake(_ attempt: UInt32) {
+        let isRecorded = duet.withLock { duet in
+            duet.awaitedRecording = nil
+            guard duet.ownsRecording, duet[attempt]?.isOver == false else { return false }
+            duet[attempt]?.isOver = true
+            return true
+        }
+        if isRecorded { try? perform(.stopRecording) }  // refused if the recording has failed
+    }
+
     /// Renders the stem of each attempt whose recording has ended, and mixes the attempts that are complete.
     func finishAttempts(_ snapshot: LiveCallSnapshot, at now: HostTime) {
         let isRecording = snapshot.recording != nil || snapshot.isRecordingAwaited
         let (stems, mixes) = duet.withLock { duet in
-            let singers = Set(duet.core?.status(at: now).singers.filter(\.hasAgreed).map(\.member) ?? [])
-            var (stems, mixes): ([UInt32], [UInt32]) = ([], [])
-            for (number, attempt) in duet.attempts.sorted(by: { $0.key < $1.key }) {
-                if attempt.isOver, !isRecording, !attempt.isStemRequested {
-                    duet.attempts[number]?.isStemRequested = true
-                    stems.append(number)
+            if let status = duet.core?.status(at: now), duet[status.attempt]?.isOver == false {
+                duet[status.attempt]?.singers.formUnion(status.singers.filter(\.hasAgreed).map(\.member))
+            }
+            var (stems, mixes): ([(UInt32, LiveDuet.Attempt)], [(UInt32, LiveDuet.Attempt)]) = ([], [])
+            for (_, number, files) in duet.attempts {
+                if files.isOver, !isRecording, !files.isStemRequested {
+                    duet.update(files.folder) { $0.isStemRequested = true }
+                    stems.append((number, files))
                 }
-                guard let stemTime = attempt.stemTime, !attempt.isMixRequested else { continue }
-                let missing = singers.subtracting(attempt.stems).subtracting(attempt.refusedStems)
-                guard missing.isEmpty || now.seconds(since: stemTime) > LiveDuet.stemTime else { continue }
-                duet.attempts[number]?.isMixRequested = true
-                mixes.append(number)
+                guard files.needsMix(at: now) else { continue }
+                duet.update(files.folder) { $0.isMixRequested = true }
+                mixes.append((number, files))
             }
             return (stems, mixes)
         }
-        for attempt in stems { makeStem(attempt, snapshot) }
-        for attempt in mixes { mix(attempt) }
+        guard let own = snapshot.localParticipant else { return }
+        for (number, files) in stems {
+            Task { [self] in
+                if let path = await makeStem(number, files, by: own) { await sendStem(path, of: files) }
+                duet.withLock { duet in duet.update(files.folder) { $0.isSending = false } }
+            }
+        }
+        for (number, files) in mixes { Task { [self] in await mix(number, files) } }
+    }
+
+    /// Renders and mixes the attempts that are not complete, after the end of the call. Voices of others that have not arrived are
+    /// missing.
+    package func finishTakes() async {
+        let own = snapshot.localParticipant
+        while duet.withLock({ $0.attempts.contains { $0.files.isStemRequested && $0.files.stemTime == nil } }) {
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+        guard let own else { return }
+        for (_, number, files) in duet.withLock({ $0.attempts }) {
+            if !files.isStemRequested { _ = await makeStem(number, files, by: own) }
+            if duet.withLock({ duet in duet.attempts.contains { $0.files.folder == files.folder && !$0.files.isMixed } }
+            ) {
+                await mix(number, files)
+            }
+        }
     }
 
     // MARK: The local stem
 
-    private func makeStem(_ number: UInt32, _ snapshot: LiveCallSnapshot) {
-        guard let own = snapshot.localParticipant else { return }
-        let (attempt, songPath) = duet.withLock { ($0.attempts[number], $0.songPath) }
-        guard let attempt, let songPath else { return }
-        Task { [self] in
-            do {
-                let (path, stem) = try await duetFiles.run { [self] in
-                    try makeStem(number, of: attempt, song: songPath, by: own)
+    /// Renders the local stem and announces it. Returns its path; nil after an error, which is noted.
+    private func makeStem(_ number: UInt32, _ attempt: LiveDuet.Attempt, by own: Participant) async -> String? {
+        do {
+            let (path, stem) = try await duetFiles.run { [self] in
+                let stem = try AlignedStem.write(
+                    takesOf: attempt.recordingFolder, song: attempt.songPath,
+                    to: "\(attempt.recordingFolder)/.stem.flac")
+                if let fault = stem.faults.first { duet.withLock { $0.note(.stem(of: nil, fault)) } }
+                var folder = try duetFolder(of: attempt)
+                let path = try folder.addStem(
+                    path: stem.path, singer: own.name.text, key: own.key, isLocal: true, gaps: stem.gaps)
+                let (hash, byteCount) = try SongFile.hash(path, limit: DuetStem.largestFile)
+                return (path, DuetStem(attempt: number, byteCount: byteCount, hash: hash))
+            }
+            duet.withLock { duet in
+                duet.update(attempt.folder) { files in
+                    files.stemTime = .now()
+                    files.stems.insert(own.id)
                 }
-                duet.withLock { duet in
-                    duet.attempts[number]?.stems.insert(own.id)
-                    duet.attempts[number]?.stemTime = .now()
-                    duet.core?.setStem(stem)
-                }
-                await sendStem(path)
-            } catch {
-                duet.withLock { duet in
-                    duet.note(.stem(of: nil, error))
-                    duet.attempts[number]?.stemTime = .now()
+                duet.core?.setStem(stem)
+            }
+            return path
+        } catch {
+            duet.withLock { duet in
+                duet.note(.ownStem(error))
+                duet.update(attempt.folder) { files in
+                    files.stemTime = .now()
+                    // The voices of others make a mix if they arrive.
+                    (files.isMixRequested, files.isMixed) = (true, true)
                 }
             }
-            duet.withLock { $0.attempts[number]?.isSending = false }
+            return nil
         }
     }
 
-    private func makeStem(_ number: UInt32, of attempt: LiveDuet.Attempt, song: String, by own: Participant) throws
-        -> (path: String, stem: DuetStem)
-    {
-        let stem = try AlignedStem.write(
-            takesOf: attempt.recordingFolder, song: song, to: "\(attempt.folder)/.stem.flac")
-        if let fault = stem.faults.first { duet.withLock { $0.note(.stem(of: nil, fault)) } }
-        var folder = try DuetFolder(path: attempt.folder)
-        let path = try folder.addStem(
-            path: stem.path, singer: own.name.text, key: own.key, isLocal: true, gaps: stem.gaps)
-        let (hash, byteCount) = try SongFile.hash(path, limit: DuetStem.largestFile)
-        return (path, DuetStem(attempt: number, byteCount: byteCount, hash: hash))
+    /// Opens the attempt's folder, or creates it with the song.
+    private func duetFolder(of attempt: LiveDuet.Attempt) throws(DuetFolderError) -> DuetFolder {
+        if PathText.status("\(attempt.folder)/\(RecordingManifest.fileName)") != nil {
+            return try DuetFolder(path: attempt.folder)
+        }
+        let snapshot = snapshot
+        return try DuetFolder(
+            creating: attempt.folder, name: snapshot.room?.name.text ?? "",
+            recordedBy: snapshot.localParticipant?.name.text ?? "", song: attempt.songPath,
+            program: configuration.recording.program)
     }
 
-    /// Sends a stem to all singers, again to those that did not get it.
-    private func sendStem(_ path: String) async {
+    /// Sends a stem to the other singers, again to those that did not get it.
+    private func sendStem(_ path: String, of attempt: LiveDuet.Attempt) async {
         let name = path.split(separator: "/").last.map(String.init) ?? path
-        var waiting = duet.withLock { $0.core?.status(at: .now()).singers.map(\.member) ?? [] }
+        var waiting = duet.withLock { duet in
+            duet.attempts.first { $0.files.folder == attempt.folder }?.files.singers.sorted() ?? []
+        }
         for number in 1...Self.tryLimit where !waiting.isEmpty {
             var reasons: [MemberID: TransferError] = [:]
             do throws(TransferError) {
                 let file = try await room.sendFile(at: path, to: waiting)
                 do throws(TransferFailure) { try await file.finished() } catch { reasons = error.reasons }
-            } catch { return duet.withLock { $0.note(.notSent(name: name, to: waiting[0], error)) } }
+            } catch { reasons = Dictionary(uniqueKeysWithValues: waiting.map { ($0, error) }) }
+            // Who declines has the stem, or left the attempt.
+            reasons = reasons.filter { $0.value != .declined }
             waiting = reasons.keys.sorted()
-            guard number == Self.tryLimit else {
-                if !waiting.isEmpty { try? await Task.sleep(for: Self.retryTime) }
-                continue
+            if number == Self.tryLimit || snapshot.ending != nil {
+                for (member, reason) in reasons { duet.withLock { $0.note(.notSent(name: name, to: member, reason)) } }
+                return
             }
-            for (member, reason) in reasons { duet.withLock { $0.note(.notSent(name: name, to: member, reason)) } }
+            if !waiting.isEmpty { try? await Task.sleep(for: Self.retryTime) }
         }
     }
 
@@ -138,13 +198,13 @@ extension LiveCall {
     func receiveForDuet(_ file: IncomingFile, from member: MemberID) async -> Bool {
         let end = HostTime.now().advanced(bySeconds: Self.announcementTime)
         repeat {
-            let duet = duet.withLock { $0.core?.status(at: .now()) }
-            guard let duet else { return false }
-            if let song = duet.song, song.hash == file.hash.hex, song.byteCount == file.size {
+            guard let core = duet.withLock({ $0.core }), let song = core.song else { return false }
+            let status = core.status(at: .now())
+            if song.hash == file.hash.hex, song.byteCount == file.size {
                 await receive(song, file, from: member)
                 return true
             }
-            if let song = duet.song, let stem = duet.singers.first(where: { $0.member == member })?.stem,
+            if let stem = status.singers.first(where: { $0.member == member })?.stem,
                 stem.hash == file.hash.hex, stem.byteCount == file.size,
                 Double(stem.byteCount) <= (song.duration + 1) * Self.stemBytesPerSecond
             {
@@ -157,7 +217,9 @@ extension LiveCall {
     }
 
     private func receive(_ song: DuetSong, _ file: IncomingFile, from member: MemberID) async {
-        guard duet.withLock({ $0.core?.status(at: .now()).phase == .gettingSong }) else { return file.decline() }
+        let isHost = state.withLock { $0.core.snapshot[member]?.isHost ?? false }
+        guard isHost, duet.withLock({ $0.core?.status(at: .now()).phase == .gettingSong && $0.arrivedPart == nil })
+        else { return file.decline() }
         let folder = configuration.songFolder
         if let code = PathText.makeFolder(folder, mode: 0o700) {
             duet.withLock { $0.note(.folder(path: folder, code: code)) }
@@ -187,49 +249,51 @@ extension LiveCall {
     private func receive(_ stem: DuetStem, _ file: IncomingFile, from member: MemberID) async {
         let singer = state.withLock { $0.core.snapshot[member] }
         let attempt = duet.withLock { duet -> LiveDuet.Attempt? in
-            // One stem of each singer.
-            guard let attempt = duet.attempts[stem.attempt], !attempt.stems.contains(member) else { return nil }
-            return duet.attempts[stem.attempt]?.arrivingStems.insert(member).inserted == true ? attempt : nil
+            // One stem of each singer of the attempt.
+            guard let attempt = duet[stem.attempt], attempt.singers.contains(member),
+                !attempt.stems.contains(member), !attempt.refusedStems.contains(member)
+            else { return nil }
+            return duet[stem.attempt]?.arrivingStems.insert(member).inserted == true ? attempt : nil
         }
         guard let attempt, let singer else { return file.decline() }
-        defer { duet.withLock { _ = $0.attempts[stem.attempt]?.arrivingStems.remove(member) } }
         do {
-            try await file.accept(into: attempt.folder)
+            try await file.accept(into: attempt.recordingFolder)
             let path = try await file.finished()
-            try await duetFiles.run {
-                var folder = try DuetFolder(path: attempt.folder)
-                try folder.addStem(path: path, singer: singer.name.text, key: singer.key, isLocal: false)
+            do {
+                try await duetFiles.run { [self] in
+                    var folder = try duetFolder(of: attempt)
+                    try folder.addStem(path: path, singer: singer.name.text, key: singer.key, isLocal: false)
+                }
+                duet.withLock { duet in duet.update(attempt.folder) { $0.add(stemOf: member) } }
+            } catch {
+                unlink(PathText.bytes(path))
+                duet.withLock { duet in duet.update(attempt.folder) { $0.refusedStems.insert(member) } }
+                throw error
             }
-            duet.withLock { _ = $0.attempts[stem.attempt]?.stems.insert(member) }
         } catch {
-            duet.withLock { duet in
-                duet.note(.stem(of: member, error))
-                duet.attempts[stem.attempt]?.refusedStems.insert(member)
-            }
+            duet.withLock { $0.note(.stem(of: member, error)) }
         }
+        duet.withLock { duet in duet.update(attempt.folder) { $0.arrivingStems.remove(member) } }
     }
 
     // MARK: The mix
 
-    private func mix(_ number: UInt32) {
-        guard let attempt = duet.withLock({ $0.attempts[number] }) else { return }
-        Task { [self] in
-            do {
-                let path = "\(attempt.folder)/mix.m4a"
-                try await duetFiles.run {
-                    let source = try MixSource(folder: attempt.folder)
-                    let encoding = SoundFiles.Settings(sampleFormat: .int24)
-                    _ = try MixFile(source, MixSettings(for: source), encoding: encoding).write(to: path, type: .m4a)
-                }
-                duet.withLock { duet in
-                    duet.attempts[number]?.mixPath = path
-                    duet.core?.setMix(number)
-                }
-            } catch {
-                duet.withLock { $0.note(.mix(error)) }
+    private func mix(_ number: UInt32, _ attempt: LiveDuet.Attempt) async {
+        do {
+            let path = "\(attempt.folder)/mix.m4a"
+            try await duetFiles.run {
+                let source = try MixSource(folder: attempt.folder)
+                let encoding = SoundFiles.Settings(sampleFormat: .int24)
+                _ = try MixFile(source, MixSettings(for: source), encoding: encoding).write(to: path, type: .m4a)
             }
-            duet.withLock { $0.attempts[number]?.isMixed = true }
+            duet.withLock { duet in
+                duet.update(attempt.folder) { $0.mixPath = path }
+                duet.core?.setMix(number)
+            }
+        } catch {
+            duet.withLock { $0.note(.mix(error)) }
         }
+        duet.withLock { duet in duet.update(attempt.folder) { $0.isMixed = true } }
     }
 }
 

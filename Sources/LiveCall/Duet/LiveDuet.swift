@@ -8,34 +8,50 @@ import EarshotRooms
 struct LiveDuet: Sendable {
     /// The files of an attempt.
     struct Attempt: Sendable {
-        /// The folder with the stems and the mix.
+        /// The folder for the stems and the mix.
         var folder: String
-        /// The recording with the local take.
-        var recordingFolder: String { "\(folder)/recording" }
+        /// The folder of the recording with the local take.
+        var recordingFolder: String { "\(folder) recording" }
+        /// The path of the song's file.
+        var songPath: String
+        /// The other singers who agreed to the attempt.
+        var singers: Set<MemberID> = []
         /// True once the recording was asked to end.
         var isOver = false
         var isStemRequested = false
-        /// The time at which the local stem was complete.
+        /// The time at which the local stem was complete, or had failed; nil before.
         var stemTime: HostTime?
-        var stems: Set<MemberID> = []
-        /// The singers whose stems are arriving.
-        var arrivingStems: Set<MemberID> = []
-        /// The stems that did not fit in.
-        var refusedStems: Set<MemberID> = []
-        var isMixRequested = false
         /// True until the local stem was sent.
         var isSending = true
+        /// The singers whose stems are in the folder, are arriving, or did not fit in.
+        var stems: Set<MemberID> = []
+        var arrivingStems: Set<MemberID> = []
+        var refusedStems: Set<MemberID> = []
+        var isMixRequested = false
         /// True once the mix is complete or has failed.
         var isMixed = false
         var mixPath: String?
         /// True while the attempt's files are being made and exchanged.
         var isBusy: Bool { isOver && (isSending || !isMixed) }
+
+        /// Returns true if the mix should be made now.
+        func needsMix(at now: HostTime) -> Bool {
+            guard let stemTime, !isMixRequested, arrivingStems.isEmpty else { return false }
+            return singers.isSubset(of: stems.union(refusedStems))
+                || now.seconds(since: stemTime) > LiveDuet.stemTimeout
+        }
+
+        /// Adds a singer's stem. A mix without it is made again.
+        mutating func add(stemOf singer: MemberID) {
+            stems.insert(singer)
+            (isMixRequested, isMixed) = (false, false)
+        }
     }
 
     /// The problems that are kept.
     private static let problemLimit = 50
     /// Seconds after the local stem for which the stems of others are awaited.
-    static let stemTime = 30.0
+    fileprivate static let stemTimeout = 30.0
 
     var core: DuetCore<MemberID>?
     /// The song that the local singer has chosen, until the call is in a room.
@@ -46,31 +62,66 @@ struct LiveDuet: Sendable {
     var player: SongPlayer?
     /// True while ``player`` has the mix.
     var hasMix = false
+    /// True while a file is being opened for the song.
+    var isOpening = false
     private var follower = SongFollower()
     /// The part of the song's file that has arrived; nil unless it is arriving.
     var arrivedPart: Double?
     /// The folder of the present song's attempts; nil before the first.
     var folder: String?
-    var attempts: [UInt32: Attempt] = [:]
+    /// The attempts of all songs, in order, each with its song's hash and its number.
+    private(set) var attempts: [(song: String, number: UInt32, files: Attempt)] = []
+    /// The attempt to record as soon as no other recording runs; nil without one.
+    var awaitedRecording: UInt32?
+    /// True while the recording is that of an attempt.
+    var ownsRecording = false
     private(set) var problems: [DuetProblem] = []
+    private var sleep = SleepNotice()
 
     mutating func note(_ problem: DuetProblem) {
         if problems.count < Self.problemLimit { problems.append(problem) }
     }
 
+    /// The attempt of a number with the present song.
+    subscript(number: UInt32) -> Attempt? {
+        get { index(of: number).map { attempts[$0].files } }
+        set {
+            guard let newValue, let hash = core?.song?.hash else { return }
+            if let index = index(of: number) {
+                attempts[index].files = newValue
+            } else {
+                attempts.append((hash, number, newValue))
+            }
+        }
+    }
+
+    private func index(of number: UInt32) -> Int? {
+        attempts.firstIndex { $0.number == number && $0.song == core?.song?.hash }
+    }
+
+    /// Changes the attempt with a folder.
+    mutating func update(_ folder: String, _ change: (inout Attempt) -> Void) {
+        guard let index = attempts.firstIndex(where: { $0.files.folder == folder }) else { return }
+        change(&attempts[index].files)
+    }
+
     func status(at now: HostTime) -> LiveDuetStatus? {
         guard let core, core.isActive || chosen != nil || !problems.isEmpty else { return nil }
         let duet = core.status(at: now)
-        let attempt = attempts[duet.attempt]
+        let attempt = self[duet.attempt]
         return LiveDuetStatus(
-            duet: duet, arrivedPart: arrivedPart, folder: attempt?.folder, presentStems: attempt?.stems ?? [],
-            mixPath: attempt?.mixPath, isBusy: attempts.values.contains(where: \.isBusy), problems: problems)
+            duet: duet, arrivedPart: arrivedPart, presentStems: attempt?.stems ?? [], singers: attempt?.singers ?? [],
+            mixPath: attempt?.mixPath,
+            mixPaths: attempts.compactMap { $0.files.mixPath },
+            isBusy: attempts.contains { $0.files.isBusy }, isUnfinished: attempts.contains { !$0.files.isMixed },
+            problems: problems)
     }
 
-    /// Forgets the files of the last song.
+    /// Begins with another song, or with its file.
     mutating func beginSong(path: String?, _ player: SongPlayer?) {
         (songPath, self.player, hasMix) = (path, player, false)
-        (folder, attempts, arrivedPart) = (nil, [:], nil)
+        (folder, arrivedPart) = (nil, nil)
+        follower = SongFollower()
     }
 
     func play(from seconds: Double, at time: HostTime) {
@@ -90,6 +141,9 @@ struct LiveDuet: Sendable {
             endError: end - state.end.position.frames / player.sampleRate, at: now)
         if let correction { player.setCorrection(correction) }
     }
+
+    /// Tells the agreement if the machine slept since the last look.
+    mutating func noteSleep() { if sleep.hasSlept() { core?.slept() } }
 }
 
 extension SongPosition {

@@ -11,14 +11,18 @@ package struct LiveDuetStatus: Sendable {
     package var duet: DuetStatus<MemberID>
     /// The part of the song's file that has arrived, 0 to 1; nil unless it is arriving.
     package var arrivedPart: Double?
-    /// The folder of the attempt; nil before its recording.
-    package var folder: String?
-    /// The singers whose stems of the attempt are in the folder, this one included.
+    /// The singers whose stems of the attempt are in its folder, this one included.
     package var presentStems: Set<MemberID> = []
+    /// The other singers who agreed to the attempt.
+    package var singers: Set<MemberID> = []
     /// The mix of the attempt; nil until it is complete.
     package var mixPath: String?
+    /// The complete mixes of all attempts, in order.
+    package var mixPaths: [String] = []
     /// True while stems are made, exchanged and mixed.
     package var isBusy = false
+    /// True if an attempt has no mix yet.
+    package var isUnfinished = false
     /// The failures so far, in order.
     package var problems: [DuetProblem] = []
 }
@@ -45,10 +49,10 @@ package enum DuetProblem: Error, Sendable {
     case recording(CommandRefusal)
     /// The folder of the duet cannot be written.
     case folder(path: String, code: Int32)
-    /// The folder of the attempt cannot be made.
-    case files(DuetFolderError)
-    /// A singer's stem cannot be used; nil for the local one.
+    /// A singer's stem, or a part of the local one (nil), cannot be used.
     case stem(of: MemberID?, any Error)
+    /// The local stem cannot be made.
+    case ownStem(any Error)
     /// The mix cannot be written.
     case mix(any Error)
 }

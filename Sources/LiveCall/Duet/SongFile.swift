@@ -8,9 +8,9 @@ import Foundation
 import Glibc
 
 /// A song's file as a duet announces it. Both functions wait for the disk.
-enum SongFile {
+package enum SongFile {
     /// Reads a song's hash and length.
-    static func describe(_ path: String) throws(DuetProblem) -> DuetSong {
+    package static func describe(_ path: String) throws(DuetProblem) -> DuetSong {
         let (hash, byteCount) = try hash(path, limit: DuetSong.largestFile)
         let duration: Double
         do throws(AudioFileError) {

@@ -52,6 +52,8 @@ struct CallOptions: ParsableArguments {
 
     /// The folder of duets; nil for the default.
     var duetFolder: String?
+    /// True for a call of `earshot duet`.
+    var isDuet = false
     /// True if the user agrees to duets without being asked.
     var agreesToDuet = false
 
@@ -80,6 +82,7 @@ struct CallOptions: ParsableArguments {
     mutating func preferDuet() {
         coding.codec = coding.codec ?? .pcm
         coding.dial = coding.dial ?? .sing
+        isDuet = true
     }
 
     var channels: Int { coding.channels }

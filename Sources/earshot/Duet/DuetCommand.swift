@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import EarshotDuet
 import EarshotLiveCall
 import EarshotRooms
 import Foundation
@@ -46,14 +47,11 @@ struct HostDuet: ExampledCommand {
 
     func validate() throws {
         if let room { try RoomOptions.check { try PeerName(room) } }
+        try duet.check(options.call)
     }
 
     func run() throws {
-        try Failure.reporting { try SendCommand.checkFile(song) }
-        var options = options
-        try duet.apply(to: &options.call)
-        let path = URL(fileURLWithPath: song).path
-        try options.run(room: room, joinedBy: "duet join") { $0.chooseSong(path: path) }
+        try duet.host(song, in: room, options)
     }
 }
 
@@ -78,7 +76,10 @@ struct JoinDuet: ExampledCommand {
 
     @OptionGroup(title: "General") var general: GeneralOptions
 
-    func validate() throws { try options.check(room) }
+    func validate() throws {
+        try options.check(room)
+        try duet.check(options.call)
+    }
 
     func run() throws {
         var options = options
@@ -97,6 +98,28 @@ struct DuetOptions: ParsableArguments {
 
     @Flag(help: "Agree to sing and to be recorded without being asked.")
     var agree = false
+
+    /// Throws if options of calls do not suit a duet.
+    func check(_ call: CallOptions) throws {
+        if call.recording.record != nil { throw ValidationError("A duet records each take by itself. Omit --record.") }
+        if call.accompaniment.command != nil { throw ValidationError("A duet has its own song. Omit --accompany.") }
+    }
+
+    /// Reads a song, opens a room for it, and runs the duet to its end.
+    func host(_ song: String, in room: String?, _ options: HostOptions) throws {
+        var options = options
+        try apply(to: &options.call)
+        let path = URL(fileURLWithPath: song).path
+        var found: DuetSong?
+        try Failure.reporting {
+            try SendCommand.checkFile(song)
+            do throws(DuetProblem) { found = try SongFile.describe(path) } catch {
+                throw Failure(DuetSentences.problem(error) { _ in "" }, status: Failure.data)
+            }
+        }
+        guard let found else { return }
+        try options.run(room: room, joinedBy: "duet join") { $0.choose(found, path: path) }
+    }
 
     /// Prefers the least delay, and sets the folder.
     func apply(to call: inout CallOptions) throws {

@@ -8,10 +8,15 @@ enum DuetKeys {
     private static let seekStep = 5.0
 
     static let help = """
-        Enter  agree to sing, or no longer; afterwards: listen to the mix together
-        p  pause, or go on                ← →  5 s back or on
+        Enter  agree, or withdraw; after the song: listen to the mix together
+        p  pause or resume                ← →  seek 5 s back or forward
         r  sing again: a new take
         """
+
+    /// Returns true if a key is never one of the call while there is a song: `r` would end the recording of the take.
+    static func owns(_ key: Key, _ status: LiveDuetStatus) -> Bool {
+        status.duet.song != nil && [.character("r"), .character("R")].contains(key)
+    }
 
     /// Returns the order of a key; nil for a key that is not about the duet now.
     static func order(for key: Key, _ status: LiveDuetStatus) -> DuetOrder? {
@@ -24,8 +29,8 @@ enum DuetKeys {
         case (.character("p"), .paused): return .resume
         case (.left, .singing), (.left, .paused): return .seek(to: max(0, duet.position - seekStep))
         case (.right, .singing), (.right, .paused): return .seek(to: duet.position + seekStep)
-        case (.character("r"), .singing), (.character("r"), .paused), (.character("r"), .ended),
-            (.character("r"), .listening):
+        case (.character("r"), .counting), (.character("r"), .singing), (.character("r"), .paused),
+            (.character("r"), .ended), (.character("r"), .listening):
             return .singAgain
         default: return nil
         }

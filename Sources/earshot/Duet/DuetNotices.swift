@@ -100,8 +100,10 @@ struct DuetNotices {
             guard singer.hasAgreed != (old?.hasAgreed ?? false) else { continue }
             notices.append(.say(DuetSentences.agrees(people.name(singer.member), singer.hasAgreed)))
         }
-        if let last, last.duet.attempt == duet.attempt, last.duet.hasAgreed != duet.hasAgreed {
-            let names = duet.singers.filter { !$0.hasAgreed }.map { people.name($0.member) }
+        let names = duet.singers.filter { !$0.hasAgreed }.map { people.name($0.member) }
+        if let last, last.duet.attempt != duet.attempt, duet.hasAgreed {
+            notices.append(.say(DuetSentences.take(duet.attempt, waitingFor: names)))
+        } else if let last, last.duet.attempt == duet.attempt, last.duet.hasAgreed != duet.hasAgreed {
             notices.append(.say(DuetSentences.ownAgreement(duet.hasAgreed, waitingFor: names)))
         }
         return notices
@@ -111,16 +113,14 @@ struct DuetNotices {
         let duet = status.duet
         let known = old?.duet.attempt == duet.attempt ? old : nil
         var notices: [Notice] = []
-        for singer in duet.singers.map(\.member)
+        for singer in status.singers.sorted()
         where status.presentStems.contains(singer) && known?.presentStems.contains(singer) != true {
             notices.append(.say(DuetSentences.stem(people.name(singer))))
         }
-        if let path = status.mixPath, known?.mixPath != path {
-            let missing = duet.singers.filter { !status.presentStems.contains($0.member) }
+        for path in status.mixPaths where old?.mixPaths.contains(path) != true {
+            let missing = path == status.mixPath ? status.singers.subtracting(status.presentStems).sorted() : []
             notices.append(
-                .say(
-                    DuetSentences.mixed(
-                        path, missing: missing.map { people.name($0.member) }, hasKeys: people.hasKeys)))
+                .say(DuetSentences.mixed(path, missing: missing.map(people.name), hasKeys: people.hasKeys)))
         }
         return notices
     }

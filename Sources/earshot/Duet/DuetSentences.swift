@@ -14,8 +14,8 @@ enum DuetSentences {
         "Song: \(TerminalText.sanitizedLine(song.title)) (\(PlayLine.clock(song.duration)))."
     }
 
-    static let songArrives = "The song's file comes from the host."
-    static let songIsHere = "The song is here."
+    static let songArrives = "Receiving the song from the host."
+    static let songIsHere = "Song received."
 
     /// - Parameters:
     ///   - delay: the seconds from one singer to the other; nil if unknown.
@@ -28,20 +28,20 @@ enum DuetSentences {
             case let delay? where delay <= togetherLimit: String(format: "One way %.0f ms: together. ", delay * 1e3)
             case let delay?:
                 String(
-                    format: "One way %.0f ms: late for singing together (%.0f ms at most). A cable helps. ",
+                    format: "One way %.0f ms: too long to sing together (limit %.0f ms). A cable helps. ",
                     delay * 1e3, togetherLimit * 1e3)
             }
         return "\(take)\(way)Voices are recorded.\(hasKeys ? " Enter agrees." : "")"
     }
 
-    static let noTerminal = "No terminal to agree on, so you do not sing. Use --agree."
+    static let noTerminal = "No terminal to agree on, so the song cannot start. Use --agree."
 
     static func agrees(_ name: String, _ agrees: Bool) -> String {
-        "\(TerminalText.sanitized(name)) \(agrees ? "agrees" : "no longer agrees")."
+        "\(TerminalText.sanitized(name)) \(agrees ? "agrees" : "does not agree any more")."
     }
 
     static func ownAgreement(_ agrees: Bool, waitingFor names: [String]) -> String {
-        guard agrees else { return "You no longer agree." }
+        guard agrees else { return "Agreement withdrawn." }
         guard !names.isEmpty else { return "You agree." }
         return "You agree. Waiting for \(RecordingSentences.list(names.map { TerminalText.sanitized($0) }))."
     }
@@ -49,11 +49,16 @@ enum DuetSentences {
     static let counting = "All agree. The song begins in a moment."
     static let singing = "Sing."
     static let paused = "The song is paused."
-    static let resumed = "The song goes on."
+    static let resumed = "Song resumed."
     static let listening = "The mix plays for all."
     static let ended = "The song is over. The voices are being exchanged."
 
-    static func stem(_ name: String) -> String { "\(TerminalText.sanitized(name))'s voice is here." }
+    static func stem(_ name: String) -> String { "Received \(TerminalText.sanitized(name))'s voice." }
+
+    /// The beginning of a take to which the user has agreed.
+    static func take(_ attempt: UInt32, waitingFor names: [String]) -> String {
+        "Take \(attempt). \(ownAgreement(true, waitingFor: names))"
+    }
 
     /// - Parameter missing: the names of the singers whose voices are not in the mix.
     static func mixed(_ path: String, missing: [String], hasKeys: Bool) -> String {
@@ -92,7 +97,8 @@ enum DuetSentences {
         case .songMissing: "The song is not here yet."
         case .notStarted: "The song has not begun."
         case .mixMissing: "The mix is not ready on all machines. Try again in a moment."
-        case .noTime: "The clocks are not compared yet. Try again in a second."
+        case .attemptOver: "You have left this take. Press r for a new one."
+        case .noTime: "The clocks are not synchronized yet. Try again in a second."
         }
     }
 
@@ -111,15 +117,17 @@ enum DuetSentences {
         case .notSent(let file, let member, let error):
             let receiver = TerminalText.sanitized(name(member))
             return "\(receiver) does not have \(TerminalText.sanitizedLine(file)): \(ErrorText.text(error))"
+        case .recording(.alreadyRecording):
+            return "This take is not recorded, because another recording runs. Stop it: earshot call stop-recording"
         case .recording(let refusal):
             return RecordingSentences.refused(refusal).map { "This take is not recorded. \($0)" }
                 ?? "This take is not recorded."
         case .folder(let path, let code):
             return "\(path): \(String(cString: strerror(code))). Choose another with --folder."
-        case .files(let error): return "The takes cannot be kept. \(ErrorText.text(error))"
         case .stem(let member?, let error):
             return "\(TerminalText.sanitized(name(member)))'s voice cannot be used. \(ErrorText.text(error))"
         case .stem(nil, let error): return "A part of your voice is missing. \(ErrorText.text(error))"
+        case .ownStem(let error): return "Your voice cannot be sent or mixed. \(ErrorText.text(error))"
         case .mix(let error): return "The mix cannot be made. \(ErrorText.text(error))"
         }
     }

@@ -18,6 +18,8 @@ struct StartDuet: ExampledCommand {
 
     @OptionGroup(title: "General") var general: GeneralOptions
 
+    func validate() throws { try duet.check(options.call) }
+
     private enum Choice {
         case join(RoomSearch.Found)
         case host(song: String)
@@ -33,7 +35,7 @@ struct StartDuet: ExampledCommand {
         }
         switch choice {
         case nil: break
-        case .host(let song)?: try options.run(room: nil, joinedBy: "duet join") { $0.chooseSong(path: song) }
+        case .host(let song)?: try duet.host(song, in: nil, options)
         case .join(let room)?: try GuestOptions(options).run(room: nil, chosen: room)
         }
     }

@@ -43,6 +43,7 @@ struct GuestCall {
             configuration.isMuted = isSilent
             if isSilent {
                 (configuration.voiceProcessing, configuration.monitor) = (.off, .off)
+                configuration.singsDuets = false
                 configuration.recordingConsent = .no
             }
             call = try LiveCall(configuration, room: try NearbySession.opened(session), sound: (media, card))

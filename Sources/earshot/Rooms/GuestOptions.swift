@@ -56,7 +56,7 @@ struct GuestOptions: ParsableArguments {
             let guest = try GuestCall(
                 entrance, to: room, chosen: chosen, as: own, port: port, address: address.flatMap { IPAddress($0) },
                 call, keys: keys)
-            if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: false)) }
+            if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: false, records: !call.isDuet)) }
             let input = RoomInput(guest.presenter.call, keys: keys)
             try RoomRunner(call, isHost: false, presenter: guest.presenter, input: input, card: guest.card).run()
         }

@@ -100,7 +100,7 @@ struct HostOptions: ParsableArguments {
             Terminal.warn(
                 "No terminal to confirm guests on, so nobody is admitted. Use --accept known or --accept all.")
         }
-        if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: true)) }
+        if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: true, records: !call.isDuet)) }
         let port = live.port
         // The check of the firewall may take a second, so it runs on its own thread.
         Thread.detachNewThread {

@@ -40,8 +40,11 @@ final class RoomInput {
         releaseTalkKey()
         let end = HostTime.now().advanced(bySeconds: seconds)
         while let key = keys.next(within: seconds) {
-            if let order = call.duetStatus.flatMap({ DuetKeys.order(for: key, $0) }) {
+            let duet = call.duetStatus
+            if let order = duet.flatMap({ DuetKeys.order(for: key, $0) }) {
                 perform(order)
+            } else if let duet, DuetKeys.owns(key, duet) {
+                continue
             } else if let action = bindings.take(key, call.snapshot, at: .now()), !execute(action) {
                 return false
             }
@@ -64,8 +67,9 @@ final class RoomInput {
         switch action {
         case .quit: return false
         case .help:
-            let help = RoomKeyBindings.help(isHost: call.snapshot.isHost)
-            Terminal.say(call.duetStatus == nil ? help : "\(DuetKeys.help)\n\(help)")
+            let isDuet = call.duetStatus?.duet.song != nil
+            let help = RoomKeyBindings.help(isHost: call.snapshot.isHost, records: !isDuet)
+            Terminal.say(isDuet ? "\(DuetKeys.help)\n\(help)" : help)
         case .status: Terminal.say(status?() ?? "Not in the room yet.")
         case .select(let id): didSelect?(id)
         case .say(let words): Terminal.say(words)

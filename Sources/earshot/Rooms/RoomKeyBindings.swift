@@ -47,15 +47,16 @@ struct RoomKeyBindings {
     /// The participant whose volume the keys change; nil for the whole playback.
     var selection: MemberID? { volumeKeys.selection }
 
-    static func hint(isHost: Bool) -> String {
-        isHost
-            ? "Keys: y admit, n decline, x remove, r record, m mute, s status, ? help, q leave"
-            : "Keys: r record, m mute, s status, ? help, q leave"
+    /// - Parameter records: false in a duet, which records by itself.
+    static func hint(isHost: Bool, records: Bool = true) -> String {
+        let own = "\(records ? "r record, " : "")m mute, s status, ? help, q leave"
+        return "Keys: \(isHost ? "y admit, n decline, x remove, " : "")\(own)"
     }
 
-    static func help(isHost: Bool) -> String {
+    /// - Parameter records: false in a duet, which records by itself.
+    static func help(isHost: Bool, records: Bool = true) -> String {
         let own = """
-            m  mute or unmute                 r  start or stop recording
+            m  mute or unmute\(records ? "                 r  start or stop recording" : "")
             s  status                         ?  this help
             q  leave                          Ctrl-C  leave; twice: at once
             ↑ ↓  select a participant         + -  volume by 2 dB, of the selected or all

@@ -15,6 +15,8 @@ final class RoomRunner {
     private let startTime = HostTime.now()
     private var status = StatusLine()
     private var duetNotices = DuetNotices()
+    /// True once the user leaves, or the call has ended.
+    private var isLeaving = false
     /// The mix of the last take; nil without one.
     private var duetMix: String?
 
@@ -56,6 +58,7 @@ final class RoomRunner {
         // The description precedes close(), because a stopped device has no real-time priority and no latency.
         let device = card.description
         waiting { [call] in await call.close() }
+        finishTakes()
         socket?.close()
         presenter.present()
         if call.snapshot.isSoundFailed { try ending.throwUnlessSuccessful() }
@@ -96,7 +99,7 @@ final class RoomRunner {
 
     private func presentDuet() {
         guard let duet = call.duetStatus else { return }
-        duetMix = duet.mixPath ?? duetMix
+        duetMix = duet.mixPaths.last ?? duetMix
         let snapshot = call.snapshot
         let delays = call.levels.participants.values.compactMap(\.mouthToEar)
         let people = DuetNotices.People(
@@ -109,7 +112,9 @@ final class RoomRunner {
             case .ask(let words): Terminal.notice(words)
             }
         }
-        if options.agreesToDuet, duet.duet.phase == .agreeing, !duet.duet.hasAgreed, !duet.duet.singers.isEmpty {
+        if options.agreesToDuet, !isLeaving, duet.duet.phase == .agreeing, !duet.duet.hasAgreed,
+            !duet.duet.singers.isEmpty
+        {
             try? call.perform(.agree(true))  // refused if the song has changed meanwhile
         }
     }
@@ -119,12 +124,18 @@ final class RoomRunner {
 
     /// Ends a take that is being sung, and waits until the voices are exchanged and mixed.
     private func finishDuet() {
+        isLeaving = true
         guard let duet = call.duetStatus, call.snapshot.ending == nil else { return }
-        let seconds = duet.duet.phase == .ended ? Self.finishTimes.complete : Self.finishTimes.left
-        try? call.perform(.agree(false))  // refused without a song
+        var seconds = Self.finishTimes.complete
+        switch duet.duet.phase {
+        case .counting, .singing, .paused:
+            seconds = Self.finishTimes.left
+            try? call.perform(.agree(false))  // refused if the song has changed meanwhile
+            // The call's thread notices the end of the take within 0.1 s.
+            Thread.sleep(forTimeInterval: 0.2)
+        default: break
+        }
         let end = HostTime.now().advanced(bySeconds: seconds)
-        // The call's thread notices the end of the take within 0.1 s.
-        Thread.sleep(forTimeInterval: 0.2)
         guard call.duetStatus?.isBusy == true, !Interrupt.isRequested else { return }
         Terminal.say(DuetSentences.finishing)
         while call.duetStatus?.isBusy == true, HostTime.now() < end, !Interrupt.isRequested,
@@ -133,6 +144,14 @@ final class RoomRunner {
             presenter.present()
             presentDuet()
             Thread.sleep(forTimeInterval: 0.05)
+        }
+    }
+
+    /// Mixes the takes that have no mix after the call, with the voices that have arrived.
+    private func finishTakes() {
+        if call.duetStatus?.isUnfinished == true {
+            Terminal.say(DuetSentences.finishing)
+            waiting { [call] in await call.finishTakes() }
         }
         presentDuet()
     }
