@@ -10,9 +10,9 @@ import Testing
 
 /// A duet with the program as users run it, on simulated cards.
 @Suite(.serialized, .realTime) struct DuetCommandTests {
-    /// Writes a stereo song of two seconds.
-    private static func writeSong(_ path: String) throws {
-        let buffer = AudioBuffer(channelCount: 2, frameCapacity: 88_200)
+    /// Writes a stereo song.
+    private static func writeSong(_ path: String, seconds: Int = 2) throws {
+        let buffer = AudioBuffer(channelCount: 2, frameCapacity: seconds * 44_100)
         for i in 0..<buffer.frameCapacity {
             for c in 0..<2 { buffer.channels[c][i] = sine(i, frequency: 330, rate: 44_100, amplitude: 0.2) }
         }
@@ -70,6 +70,34 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: scratch("ben") + "/Songs/Blue Moon.wav"))
         let mix = try Earshot.start(["mix", folders[1], "--preset", "stage", "--json"])
         #expect(mix.wait() == .exit(0) && mix.output.contains("mix-stage.m4a"), "\(mix.output)\(mix.errors)")
+    }
+
+    @Test func `a singer who leaves in mid-song, and the one who stays, both keep their voices and a mix`() throws {
+        let scratch = try Scratch()
+        try Self.writeSong(scratch("song.wav"), seconds: 30)
+        let (port, keys) = (try Earshot.freePort(), try PseudoTerminal())
+        let card = ["--device", "simulated", "--speak", Earshot.speech, "--agree"]
+        let host = try Earshot.start(
+            ["duet", "host", scratch("song.wav"), "--port", "\(port)", "--accept", "all", "--no-announce"] + card
+                + ["--name", "Anna", "--folder", scratch("anna")], terminal: keys)
+        try #require(host.says("Song: song (0:30)."), "\(host.errors)")
+        let guest = try Earshot.start(
+            ["duet", "join", "127.0.0.1:\(port)", "--name", "Ben", "--folder", scratch("ben")] + card)
+        try #require(host.says("Sing."), "\(host.errors)")
+        Thread.sleep(forTimeInterval: 1)
+        keys.type("q")
+        #expect(host.says("Finishing the takes."), "\(host.errors)")
+        #expect(guest.wait(seconds: 20) == .exit(0), "\(guest.errors)")
+        #expect(host.says("p play the mix", seconds: 20), "\(host.errors)")
+        keys.type("x")
+        #expect(host.wait() == .exit(0), "\(host.errors)")
+        for (folder, stem) in [
+            (try Self.take(scratch("anna")), "Anna.flac"), (try Self.take(scratch("ben")), "Ben.flac"),
+        ] {
+            #expect(FileManager.default.fileExists(atPath: "\(folder)/mix.m4a"), "\(guest.errors)")
+            #expect(try SoundFiles.open("\(folder)/\(stem)").frameCount == 30 * 44_100)
+        }
+        #expect(guest.errors.contains("Saved: "), "\(guest.errors)")
     }
 
     @Test func `without arguments a room or a song is chosen`() throws {

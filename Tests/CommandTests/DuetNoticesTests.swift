@@ -86,7 +86,7 @@ import Testing
         let words =
             "Take 2. One way 40 ms: too long to sing together (limit 25 ms). A cable helps. Voices are recorded."
         #expect(notices.notices(second, people(0.04)).last == .ask("\(words) Enter agrees."))
-        // Whoever pressed the key has agreed.
+        // The one who pressed the key has agreed.
         var own = DuetNotices()
         _ = own.notices(status(.singing), people())
         let agreed = status(.agreeing) { ($0.duet.attempt, $0.duet.hasAgreed) = (2, true) }

@@ -34,7 +34,8 @@ struct DuetRig {
         /// The song's position that is heard at a true time in nanoseconds; nil while there is none.
         func position(at time: Int64) -> Double? {
             guard let order = orders.last(where: { $0.time <= time }), let position = order.position else { return nil }
-            return position + Double(time - order.time) * 1e-9
+            let present = position + Double(time - order.time) * 1e-9
+            return present < DuetRig.song.duration ? present : nil
         }
     }
 

@@ -16,7 +16,7 @@ package enum DuetRefusal: Error, Hashable, Sendable {
     case noTime
     /// The local singer has left the attempt. A new one may begin.
     case attemptOver
-    /// The mix is not ready on all machines.
+    /// The mix is not ready.
     case mixMissing
 }
 
@@ -54,7 +54,7 @@ extension DuetCore {
         nextMessage = nil
     }
 
-    /// Plays the mix of the attempt for all, or ends it.
+    /// Plays the mix of the attempt for all, or ends it. A member whose mix is not ready joins in place.
     package mutating func listen(_ listens: Bool, at now: HostTime) throws(DuetRefusal) {
         let time = try commandTime(at: now)
         guard listens else {
@@ -63,8 +63,7 @@ extension DuetCore {
             let end = (song?.duration ?? 0) + Self.tail + Self.commandTime
             return change(to: .playing, position: Self.nanoseconds(end), at: time)
         }
-        let isReady = others.values.allSatisfy { $0.message.agreement != transport.attempt || $0.message.mix == mix }
-        guard mix == transport.attempt, isReady else { throw .mixMissing }
+        guard mix == transport.attempt else { throw .mixMissing }
         change(to: .listening, position: 0, at: time)
     }
 

@@ -202,7 +202,9 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     /// Gives the player the order of the transport, unless it has it. Until shortly before a start the order follows better
     /// estimates of the group's time.
     private mutating func apply(_ song: DuetSong, at now: HostTime) {
-        guard let start = group.localTime(at: transport.groupTime) else { return }
+        guard let start = group.localTime(at: transport.groupTime),
+            transport.state != .listening || mix == transport.attempt
+        else { return }
         let isImproved =
             isPlayerOn && !isHeard(at: now) && now.seconds(since: orderTime) >= Self.orderInterval
             && abs(start.seconds(since: playTime)) > Self.startTolerance

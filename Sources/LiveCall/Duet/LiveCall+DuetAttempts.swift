@@ -176,7 +176,7 @@ extension LiveCall {
                 let file = try await room.sendFile(at: path, to: waiting)
                 do throws(TransferFailure) { try await file.finished() } catch { reasons = error.reasons }
             } catch { reasons = Dictionary(uniqueKeysWithValues: waiting.map { ($0, error) }) }
-            // Who declines has the stem, or left the attempt.
+            // A member that declines has the stem, or has left the attempt.
             reasons = reasons.filter { $0.value != .declined }
             waiting = reasons.keys.sorted()
             if number == Self.tryLimit || snapshot.ending != nil {

@@ -96,7 +96,7 @@ enum DuetSentences {
         case .noSong: "There is no song."
         case .songMissing: "The song is not here yet."
         case .notStarted: "The song has not begun."
-        case .mixMissing: "The mix is not ready on all machines. Try again in a moment."
+        case .mixMissing: "The mix is not ready yet."
         case .attemptOver: "You have left this take. Press r for a new one."
         case .noTime: "The clocks are not synchronized yet. Try again in a second."
         }
