@@ -10,7 +10,7 @@ import EarshotAudioBase
 ///
 /// The asymmetry of a path cannot be seen in packet times. So ``PeerClock`` has two uncertainties: one holds if the least delays of
 /// both directions are alike; the other, half the least round trip, holds always. A peer that lies about its times moves only our
-/// estimate of its own clock, and cannot make the second uncertainty smaller than half the round trip of ``addRoundTrip(_:)``.
+/// estimate of its own clock. The second uncertainty is at least half the round trip of ``addRoundTrip(_:)``.
 package struct ClockSync: Sendable {
     private var timeline = PeerTimeline()
     private var window = TransitWindow()

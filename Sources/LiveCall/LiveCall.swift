@@ -171,6 +171,9 @@ public final class LiveCall: Sendable {
         state.withLock { state in state.records.sorted { $0.key < $1.key }.map(\.value) }
     }
 
+    /// Returns the name of a participant, also of a departed one; nil for an unknown number.
+    package func name(of id: MemberID) -> PeerName? { state.withLock { $0.names[id] } }
+
     /// Executes a command, or refuses it without a change. Does not wait until the command has taken effect, but may wait for
     /// the disk when a recording is to start, and a second for the plug-ins of ``LiveCallCommand/setEffects(_:)``.
     public func perform(_ command: LiveCallCommand) throws(CommandRefusal) {

@@ -112,8 +112,7 @@ struct StreamReader: ~Copyable {
 
     // MARK: Sound
 
-    /// Returns the frames for which the codec's concealment is needed: those before the next packet; `.max` if it has not arrived,
-    /// or without concealment.
+    /// Returns the frames before the next packet while the codec's concealment plays; otherwise, or without a packet, `.max`.
     @_noLocks
     private func concealedFramesLeft(_ intake: borrowing PacketIntake) -> Int {
         guard decoder.stage.isConcealment, let header = intake.next, header.position > cursor else { return .max }

@@ -19,7 +19,7 @@ import Testing
     {
         var duet = DuetStatus<MemberID>()
         (duet.phase, duet.song, duet.position) = (phase, song, 60)
-        duet.singers = [.init(member: ben, hasSong: true)]
+        duet.singers = [.init(member: ben)]
         var status = LiveDuetStatus(duet: duet)
         status.singers = [ben]
         change(&status)

@@ -175,6 +175,21 @@ import Testing
         #expect(rig.status(0).phase == .singing && rig.status(1).phase == .singing)
     }
 
+    @Test func `a host cannot make others look for a song more often than once a second`() throws {
+        var core = DuetCore(own: 1)
+        core.setMembers([0, 1], host: 0)
+        var count = 0
+        for turn in 0..<200 {
+            let now = HostTime(nanoseconds: Int64(turn) * 20_000_000)
+            var message = DuetMessage()
+            message.song = DuetRig.song
+            message.song?.byteCount = Int64(turn + 1)
+            core.receive(message.bytes, from: 0, at: now)
+            count += core.tick(at: now).filter { if case .setSong = $0 { true } else { false } }.count
+        }
+        #expect(count == 4)
+    }
+
     @Test func `a singer who gets another number goes on`() throws {
         var rig = DuetRig(3, seed: 6)
         try rig.start(2)
@@ -247,7 +262,7 @@ import Testing
             (transport.revision, transport.attempt, transport.state) = (.max, .max, .listening)
             (transport.position, transport.time) = (21_600_000_000_000, .min)
             message.transport = transport
-            (message.presentSong, message.agreement, message.mix) = (song.hash, .max, .max)
+            (message.presentSong, message.agreement) = (song.hash, .max)
             message.stem = DuetStem(attempt: .max, byteCount: DuetStem.largestFile, hash: song.hash)
             #expect(message.bytes.count <= DuetMessage.maximumSize, "\(name): \(message.bytes.count)")
             #expect(DuetMessage(message.bytes) == message, "\(name)")

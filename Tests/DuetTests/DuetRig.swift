@@ -76,10 +76,12 @@ struct DuetRig {
     func status(_ index: Int) -> DuetStatus<Int> { members[index].core.status(at: local(index)) }
     func position(_ index: Int) -> Double? { members[index].position(at: now) }
 
-    /// The seconds between the earliest and the latest position of the members that are heard; nil if none is.
+    /// The seconds between the earliest and the latest position of the members; nil unless all are heard.
     var spread: Double? {
         let positions = present.compactMap { position($0) }
-        guard let first = positions.min(), let last = positions.max() else { return nil }
+        guard let first = positions.min(), let last = positions.max(), positions.count == present.count else {
+            return nil
+        }
         return last - first
     }
 

@@ -124,7 +124,7 @@ import Testing
         rig.run(until: 1)
         #expect(!log.takeEntries().isEmpty)
         rig.run(until: 1.5)
-        log.end()
+        _ = log.end()
         rig.run(until: 2)
         #expect(log.takeEntries().isEmpty)
     }

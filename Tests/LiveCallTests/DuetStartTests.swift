@@ -41,7 +41,7 @@ import Testing
             seeks.append(abs(try #require(rig.difference, "seed \(seed)")) * 1e3)
             try rig.run(until: 11.3)
             var worst = 0.0
-            try rig.run(until: 14.3) { rig in worst = max(worst, abs(rig.difference ?? 0) * 1e3) }
+            try rig.run(until: 14.3) { rig in worst = max(worst, abs(rig.difference ?? .infinity) * 1e3) }
             laters.append(worst)
         }
         let p95 = [starts, seeks, laters].map { $0.sorted()[Int((0.95 * Double(count)).rounded(.up)) - 1] }

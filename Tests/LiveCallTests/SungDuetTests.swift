@@ -52,7 +52,7 @@ import Testing
         for singer in rig.singers {
             let stem = try AlignedStem.write(
                 takesOf: singer.folder, song: duet.songPath, to: scratch.path("\(singer.name).flac"))
-            #expect(stem.faults.isEmpty && stem.clippedSampleCount == 0 && fileMode(stem.path) == 0o600)
+            #expect(stem.faults.isEmpty && fileMode(stem.path) == 0o600)
             let sound = try MixRig.read(stem.path)
             #expect(sound.map(\.count) == [SungCallRig.songLength])
             let gaps = stem.gaps.map { $0.frame..<$0.frame + $0.frameCount }

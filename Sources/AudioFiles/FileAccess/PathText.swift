@@ -44,6 +44,9 @@ package enum PathText {
         text(Array(UnsafeRawBufferPointer(start: path, count: strlen(path))))
     }
 
+    /// Returns the last component of a path; empty for the root.
+    package static func fileName(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? "" }
+
     /// Returns a path's bytes with a terminating zero, for a system call.
     package static func bytes(_ text: String) -> [CChar] {
         guard text.unicodeScalars.contains(where: isEscape) else { return Array(text.utf8CString) }

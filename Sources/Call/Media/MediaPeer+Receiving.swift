@@ -135,8 +135,12 @@ extension MediaPeer {
         header.endsCongestion = endsCongestion
         header.lookahead = codec.inCalls.shift(framesPerPacket: frames)
         // The first packet of an encoder may be longer than the others, whose length determines the look-ahead.
-        if media.marker, codec == configuration.codec {
-            header.lookahead = min(header.lookahead, configuration.codecShift)
+        if codec == configuration.codec {
+            if media.marker {
+                header.lookahead = min(header.lookahead, receivedLookahead ?? configuration.codecShift)
+            } else {
+                receivedLookahead = header.lookahead
+            }
         }
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
     }

@@ -21,6 +21,8 @@ package final class MediaPeer {
     var otherFormats: [PayloadFormat] = []
     /// The lowest known number of a packet in the negotiated format; nil before the first such packet.
     var firstNegotiatedNumber: Int?
+    /// The look-ahead of the last packet in the negotiated codec that began no stream; nil before the first.
+    var receivedLookahead: Int?
     var aac: AACReceiver?
     /// The playout of the recording; see ``listen(_:)``.
     var second: RecordingPlayout?

@@ -49,10 +49,7 @@ extension DuetCore {
     }
 
     /// Notes that the mix of an attempt is here.
-    package mutating func setMix(_ attempt: UInt32) {
-        mix = attempt
-        nextMessage = nil
-    }
+    package mutating func setMix(_ attempt: UInt32) { mix = attempt }
 
     /// Plays the mix of the attempt for all, or ends it. A member whose mix is not ready joins in place.
     package mutating func listen(_ listens: Bool, at now: HostTime) throws(DuetRefusal) {
@@ -130,16 +127,11 @@ extension DuetCore {
         status.singers = others.sorted { $0.key < $1.key }.map { member, other in
             let message = other.message
             return .init(
-                member: member, hasSong: song != nil && message.presentSong == song?.hash,
-                hasAgreed: message.agreement == transport.attempt,
-                stem: message.stem, hasMix: message.mix == transport.attempt)
+                member: member, hasAgreed: message.agreement == transport.attempt, stem: message.stem)
         }
-        let time = group.groupTime(at: now)
-        status.uncertainty = time?.uncertainty
-        status.phase = phase(at: time?.time)
-        if let song, let time {
-            status.position = max(0, min(song.duration, transport.position(at: time.time)))
-        }
+        let time = group.groupTime(at: now)?.time
+        status.phase = phase(at: time)
+        if let song, let time { status.position = max(0, min(song.duration, transport.position(at: time))) }
         return status
     }
 

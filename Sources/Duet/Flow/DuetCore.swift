@@ -47,6 +47,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     static var shortestInterval: Double { 0.01 }
     /// Seconds for which a member may look for the song's file before it is sent.
     static var lookingTime: Double { 1 }
+    /// Seconds between two songs of the host. Each makes the others look for a file.
+    static var songInterval: Double { 1 }
     /// Seconds until a song's file is sent again to a member that still lacks it.
     static var retryTime: Double { 5 }
 
@@ -62,6 +64,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     var others: [Member: Other] = [:]
     private var lastReceipts: [Member: HostTime] = [:]
     package internal(set) var song: DuetSong?
+    /// The time of the host's last song; nil before the first.
+    private var songTime: HostTime?
     var transport = DuetTransport()
     /// The hash of the file that is here.
     var presentSong: String?
@@ -133,7 +137,12 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         others[member] = Other(message: message, time: now)
         if let clock = message.clock { group.receive(GroupAnnouncement(clock), from: member) }
         // A member that has become the host announces the song from then on.
-        if member == host, let new = message.song, new != song { setSong(new) }
+        if member == host, let new = message.song, new != song,
+            songTime.map({ now.seconds(since: $0) >= Self.songInterval }) ?? true
+        {
+            songTime = now
+            setSong(new)
+        }
         if let other = message.transport, other.supersedes(transport) { transport = other }
     }
 
@@ -256,7 +265,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         message.clock = announcement.map { DuetMessage.Clock($0) }
         if host == own { message.song = song }
         (message.transport, message.presentSong) = (transport, presentSong)
-        (message.agreement, message.stem, message.mix) = (agreement, stem, mix)
+        (message.agreement, message.stem) = (agreement, stem)
         let bytes = message.bytes
         if bytes.count <= DuetMessage.maximumSize { actions.append(.send(bytes)) }
     }

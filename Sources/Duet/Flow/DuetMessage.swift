@@ -30,11 +30,9 @@ package struct DuetMessage: Codable, Hashable, Sendable {
     var agreement: UInt32?
     /// The sender's last stem.
     var stem: DuetStem?
-    /// The attempt of which the sender has the mix.
-    var mix: UInt32?
 
     private enum CodingKeys: String, CodingKey {
-        case duet, clock, song, transport, presentSong = "has", agreement = "agrees", stem, mix
+        case duet, clock, song, transport, presentSong = "has", agreement = "agrees", stem
     }
 
     init() {}

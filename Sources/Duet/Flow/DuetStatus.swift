@@ -24,14 +24,10 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
     /// Another singer.
     package struct Singer: Hashable, Sendable {
         package var member: Member
-        /// True if the singer has the song's file.
-        package var hasSong = false
         /// True if the singer has agreed to the attempt.
         package var hasAgreed = false
         /// The singer's last stem, which names its attempt; nil before the first.
         package var stem: DuetStem?
-        /// True if the singer has the mix of the attempt.
-        package var hasMix = false
     }
 
     package var phase = Phase.noSong
@@ -44,9 +40,6 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
     package var hasAgreed = false
     /// The other singers, in their order.
     package var singers: [Singer] = []
-    /// The seconds by which the start may differ between this machine and the leader's, whatever the path; nil while the time is
-    /// unknown.
-    package var uncertainty: Double?
 
     package init() {}
 }

@@ -37,6 +37,11 @@ package final class SongLog: Sendable {
         }
     }
 
-    /// Ends the record: later entries are dropped.
-    package func end() { entries.withLock { $0 = nil } }
+    /// Ends the record, and returns its last entries. Later ones are dropped.
+    package func end() -> [Entry] {
+        entries.withLock { entries in
+            defer { entries = nil }
+            return entries ?? []
+        }
+    }
 }

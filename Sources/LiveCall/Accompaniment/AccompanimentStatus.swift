@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotAudioFiles
 
 /// The accompaniment of a call: files that the local participant plays, for itself or for all.
 ///
@@ -37,7 +38,7 @@ public struct AccompanimentStatus: Hashable, Sendable {
 
     package init(path: String) {
         self.path = path
-        title = path.split(separator: "/").last.map(String.init) ?? path
+        title = PathText.fileName(path)
     }
 
     /// Returns the position in the file at a time, in seconds.

@@ -112,7 +112,7 @@ extension LiveCall {
     private func introducedName(of id: MemberID) async -> PeerName? {
         let end = ContinuousClock.now + Self.introductionTimeout
         while ContinuousClock.now < end, !Task.isCancelled {
-            if let name = state.withLock({ $0.names[id] }) { return name }
+            if let name = name(of: id) { return name }
             try? await Task.sleep(for: .milliseconds(20))
         }
         return nil

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotAudioFiles
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
@@ -112,7 +113,7 @@ extension LiveCallCore {
     }
 
     private mutating func sendFile(_ path: String) {
-        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let name = PathText.fileName(path)
         let transfer = FileTransfer(id: nextTransferID(), name: name, byteCount: 0, state: .sending)
         update(transfer)
         act(.sendFile(transfer, path: path, to: next.participants.filter(\.isNative)))

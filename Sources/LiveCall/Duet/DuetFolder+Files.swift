@@ -10,10 +10,7 @@ import Glibc
 extension DuetFolder {
     /// Returns the rate and the length of a song.
     static func openSong(_ path: String) throws(DuetFolderError) -> (rate: Double, frameCount: Int) {
-        let song: any SoundFileReader
-        do throws(AudioFileError) { song = try SoundFiles.open(path) } catch { throw .song(error) }
-        if song.frameCount <= 0 { throw .emptySong(path: path) }
-        return (song.processingFormat.sampleRate, song.frameCount)
+        do throws(AudioFileError) { return try SongFile.length(path) } catch { throw .song(error) }
     }
 
     /// Returns the channels of a stem.
@@ -50,7 +47,7 @@ extension DuetFolder {
 
     /// Returns the name of a file, and its extension; nil if it has none of at most eight letters and digits.
     private static func parts(_ path: String) -> (name: String, ending: String?) {
-        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        let name = PathText.fileName(path)
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return (name, nil) }
         let ending = String(name[name.index(after: dot)...])
         let isPlain = ending.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0 | 32) }

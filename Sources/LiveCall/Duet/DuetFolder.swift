@@ -7,7 +7,7 @@ import Foundation
 import Glibc
 
 /// The folder of a duet: a song and the stems of its singers, described as a recording is (docs/recording-format.md). Each change
-/// is complete on the disk when it returns; an error leaves the folder as it was. For one thread at a time; it waits for the disk.
+/// is complete on the disk when it returns. An error leaves the description as it was. For one thread at a time; it waits for the disk.
 package struct DuetFolder: Sendable {
     /// The maximum number of stems.
     package static let maximumStemCount = 64
@@ -92,8 +92,8 @@ package struct DuetFolder: Sendable {
         if let oldFile, oldFile != file { unlink(PathText.bytes("\(path)/\(oldFile)")) }
     }
 
-    /// Moves a stem to the folder, unless it is there, and adds it to the mix in place of an earlier stem of the same singer. A stem
-    /// may come from a stranger: it must be FLAC with the song's rate and length.
+    /// Adds a stem to the mix, and moves its file to the folder. An earlier stem of the same singer is replaced. A stem may come from
+    /// a stranger: it must be FLAC with the song's rate and length.
     /// - Parameters:
     ///   - singer: the participant's name. The file is named after it.
     ///   - key: the participant's key, by which an earlier stem is found; nil for a browser, which is found by its name.

@@ -12,8 +12,6 @@ package enum DuetFolderError: Error, Equatable, CustomStringConvertible {
     case noSong(folder: String)
     /// The song cannot be read.
     case song(AudioFileError)
-    /// The song has no sound.
-    case emptySong(path: String)
     /// The folder has stems of a song with another rate or length.
     case stemsOfAnotherSong(folder: String)
     /// The stem cannot be read, or is not audio.
@@ -41,8 +39,7 @@ package enum DuetFolderError: Error, Equatable, CustomStringConvertible {
         case .description(let error): error.description
         case .noSong(let folder): "\(folder): the recording has no song"
         case .song(let error), .stem(let error), .output(let error): error.description
-        case .emptySong(let path): "\(path): the song has no sound"
-        case .stemsOfAnotherSong(let folder): "\(folder): has voices for a song of another rate or length"
+        case .stemsOfAnotherSong(let folder): "\(folder): the voices belong to a song of another rate or length"
         case .stemType(let path, let type): "\(path): not a stem (\(type?.description ?? "unknown") instead of FLAC)"
         case .stemRate(let path, let hertz, let expected):
             "\(path): not a stem of this song (\(Int(hertz)) Hz instead of \(Int(expected)))"

@@ -191,7 +191,7 @@ extension LiveCall {
                 duet.core?.songTransferEnded(to: member, at: .now())
                 // A member that has found the song declines it.
                 guard let reason, reason != .declined else { return }
-                duet.note(.notSent(name: path.split(separator: "/").last.map(String.init) ?? path, to: member, reason))
+                duet.note(.notSent(name: PathText.fileName(path), to: member, reason))
             }
         }
     }

@@ -50,6 +50,8 @@ struct LiveDuet: Sendable {
 
     /// The problems that are kept.
     private static let problemLimit = 50
+    /// The bytes of songs that a call receives.
+    static let songLimit: Int64 = 2 << 30
     /// Seconds after the local stem for which the stems of others are awaited.
     fileprivate static let stemTimeout = 30.0
 
@@ -65,6 +67,8 @@ struct LiveDuet: Sendable {
     /// True while a file is being opened for the song.
     var isOpening = false
     private var follower = SongFollower()
+    /// The bytes of the songs that were accepted so far.
+    var acceptedSongBytes: Int64 = 0
     /// The part of the song's file that has arrived; nil unless it is arriving.
     var arrivedPart: Double?
     /// The folder of the present song's attempts; nil before the first.

@@ -41,6 +41,8 @@ package enum DuetProblem: Error, Sendable {
     case system(code: Int32)
     /// The call has no sound.
     case noSound
+    /// The host sends more songs than a call receives, in bytes.
+    case tooManySongs(limit: Int64)
     /// A file did not arrive.
     case notReceived(name: String, TransferError)
     /// A file did not reach a singer.

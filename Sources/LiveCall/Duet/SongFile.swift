@@ -7,22 +7,28 @@ import EarshotMediaTransport
 import Foundation
 import Glibc
 
-/// A song's file as a duet announces it. Both functions wait for the disk.
+/// A song's file as a duet announces it. All functions wait for the disk.
 package enum SongFile {
     /// Reads a song's hash and length.
     package static func describe(_ path: String) throws(DuetProblem) -> DuetSong {
         let (hash, byteCount) = try hash(path, limit: DuetSong.largestFile)
         let duration: Double
         do throws(AudioFileError) {
-            let file = try DamageTolerantReader(path: path)
-            duration = Double(file.frameCount) / file.processingFormat.sampleRate
+            let (rate, frameCount) = try length(path)
+            duration = Double(frameCount) / rate
         } catch { throw .song(error) }
-        guard duration > 0 else { throw .song(.notAudio(path: path, reason: "it contains no sound")) }
         guard duration <= DuetSong.longestDuration else {
             throw .tooLong(path: path, limit: DuetSong.longestDuration)
         }
-        let name = path.split(separator: "/").last.map(String.init) ?? path
-        return DuetSong(name: name, byteCount: byteCount, hash: hash, duration: duration)
+        return DuetSong(name: PathText.fileName(path), byteCount: byteCount, hash: hash, duration: duration)
+    }
+
+    /// Returns the rate in hertz and the frames of a song.
+    /// - Throws: the errors of opening; ``AudioFileError/notAudio(path:reason:)`` for a file without a frame.
+    static func length(_ path: String) throws(AudioFileError) -> (rate: Double, frameCount: Int) {
+        let song = try SoundFiles.open(path)
+        guard song.frameCount > 0 else { throw .notAudio(path: path, reason: "it contains no sound") }
+        return (song.processingFormat.sampleRate, song.frameCount)
     }
 
     /// Returns a file's SHA-256 and its size.

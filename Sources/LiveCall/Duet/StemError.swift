@@ -7,8 +7,6 @@ import EarshotDuet
 package enum StemError: Error, Equatable, CustomStringConvertible {
     /// The song cannot be read.
     case song(AudioFileError)
-    /// The song has no sound.
-    case emptySong(path: String)
     /// The recording cannot be read.
     case recording(MixError)
     /// The local voice of the recording has no take.
@@ -19,20 +17,16 @@ package enum StemError: Error, Equatable, CustomStringConvertible {
     case ownFile(path: String)
     /// The stem cannot be written.
     case output(AudioFileError)
-    /// `progress` returned false.
-    case cancelled
 
     /// One sentence that says what happened.
     package var description: String {
         switch self {
         case .song(let error), .output(let error): error.description
-        case .emptySong(let path): "\(path): the song has no sound"
         case .recording(let error): error.description
         case .noTakes(let folder): "\(folder): the recording has no take of a song"
         case .nothingUsable(let folder, let faults):
             faults.first.map { "\(folder): no take can be used (\($0))" } ?? "\(folder): nothing was sung"
         case .ownFile(let path): "\(path): belongs to the recording"
-        case .cancelled: "the stem was cancelled"
         }
     }
 }

@@ -21,10 +21,8 @@ struct StemTakes {
         }
     }
 
-    /// - Parameters:
-    ///   - numbers: the numbers of the takes to use; nil for all.
-    ///   - songLength: the frames of the song.
-    init(folder: String, numbers: Set<Int>?, songRate: Double, songLength: Int) throws(StemError) {
+    /// - Parameter songLength: the frames of the song.
+    init(folder: String, songRate: Double, songLength: Int) throws(StemError) {
         do throws(MixError) { manifest = try RecordingManifest(inFolder: folder) } catch { throw .recording(error) }
         let rate = Double(manifest.sampleRate)
         var voices: [Voice] = []
@@ -34,7 +32,6 @@ struct StemTakes {
             for name in names {
                 do throws(StemFault) {
                     var take = try Self.read(name, folder)
-                    if let numbers, !numbers.contains(take.description.number) { continue }
                     guard take.description.file == track.file, take.description.sampleRate == rate else {
                         throw .otherSound(
                             take: name, file: take.description.file, sampleRate: take.description.sampleRate)
@@ -82,7 +79,10 @@ extension Take {
     /// The seconds by which a piece may go beyond the song: a resampler's last block.
     private static let tolerance = 0.1
 
-    /// Removes a piece outside the song, which is damaged; several are the sign of another song.
+    /// The part of a map's pieces that may be outside the song: damaged lines.
+    private static let damagedPart = 1_000
+
+    /// Removes the damaged pieces, which are outside the song. One, or less than a thousandth, is damage; more are another song.
     /// - Returns: the number of the map's lines that are not used.
     fileprivate mutating func removeForeignPieces(
         _ name: String, _ songRate: Double, _ songLength: Int
@@ -90,7 +90,8 @@ extension Take {
         let margin = Self.tolerance * songRate
         let song = -margin...Double(songLength) + margin
         let outside = map.pieces.filter { !song.contains($0.position.frames) || !song.contains($0.endPosition.frames) }
-        guard description.songSampleRate == songRate, outside.count <= 1 || outside.count < map.pieces.count / 1_000
+        guard description.songSampleRate == songRate,
+            outside.count <= 1 || outside.count < map.pieces.count / Self.damagedPart
         else {
             throw .otherSong(
                 take: name, sampleRate: description.songSampleRate,

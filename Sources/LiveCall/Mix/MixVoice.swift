@@ -7,7 +7,7 @@ import Glibc
 /// A voice on its way to the sum: effects, volumes, balance and pan. For one thread at a time.
 final class MixVoice {
     let reader: TrackReader
-    /// True if the voice has a part in the shared reverb.
+    /// True if the voice feeds the shared reverb.
     let hasReverb: Bool
     /// The frames by which the voice comes later.
     let shift: Int

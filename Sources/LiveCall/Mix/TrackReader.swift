@@ -95,8 +95,8 @@ final class TrackReader {
         return (1...track.parts).map { whole.path(ofPart: $0) }
     }
 
-    /// Fills a block. Frames before 0, after the end and in missing parts are silent. Continuing where the last block ended is
-    /// faster than another frame.
+    /// Fills a block. Frames before 0, after the end and in missing parts are silent. Sequential
+    /// reads are faster: another frame needs a seek.
     func read(into channels: Channels, at frame: Int, frameCount count: Int) {
         for c in 0..<channels.count { clearSamples(channels[c], count) }
         for index in parts.indices {

@@ -18,21 +18,15 @@ package enum RecordingFolder {
             if try claim(parent) { return parent }
         }
         try make(parent)
-        let name = "\(dateText(date)) \(cleaned(room))"
-        for number in 1...999 {
-            let path = "\(parent)/\(name)\(number == 1 ? "" : " \(number)")"
-            if mkdir(PathText.bytes(path), 0o700) == 0 {
-                if try claim(path) { return path }
-            } else if errno != EEXIST {
-                throw .folder(path: path, code: errno)
-            }
-        }
-        throw .folder(path: "\(parent)/\(name)", code: EEXIST)
+        let path = try "\(parent)/\(makeUnique(in: parent, "\(dateText(date)) \(cleaned(room))"))"
+        guard try claim(path) else { throw .folder(path: path, code: EEXIST) }
+        return path
     }
 
-    /// Creates a folder named by date and a name, with mode 0700, and missing folders above it. Returns its absolute path.
+    /// Creates a folder named by date and a name, with mode 0700, and missing folders above it. It has no `recording.json`. Returns its
+    /// absolute path.
     /// - Parameter folder: the folder above; nil for the default folder.
-    static func createPlain(in folder: String?, named name: String, date: Date = Date())
+    static func createUnclaimed(in folder: String?, named name: String, date: Date = Date())
         throws(CallRecordingError) -> String
     {
         let parent = path(of: folder)

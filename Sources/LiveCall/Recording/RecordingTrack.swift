@@ -33,7 +33,7 @@ final class RecordingTrack {
     var paths: [String] { file.paths }
 
     /// The name of the file, or of its first part.
-    var fileName: String { paths.first?.split(separator: "/").last.map(String.init) ?? "" }
+    var fileName: String { paths.first.map { PathText.fileName($0) } ?? "" }
 
     /// The error that ended the file early; nil if there is none.
     var error: AudioFileError? { file.error }

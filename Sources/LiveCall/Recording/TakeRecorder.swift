@@ -39,8 +39,10 @@ final class TakeRecorder {
     }
 
     /// Appends the entries that became known to the file.
-    func write() {
-        for entry in log.takeEntries() {
+    func write() { write(log.takeEntries()) }
+
+    private func write(_ entries: [SongLog.Entry]) {
+        for entry in entries {
             switch entry {
             case .ring(let piece): mapper.add(ring: piece)
             case .played(let part): mapper.add(part)
@@ -51,8 +53,7 @@ final class TakeRecorder {
 
     /// Completes the file and closes it.
     func finish() {
-        write()
-        log.end()
+        write(log.end())
         mapper.finish()
         append()
         do throws(AudioFileError) { try writer.close() } catch { self.error = self.error ?? error }

@@ -81,7 +81,7 @@ struct DuetNotices {
         }
     }
 
-    /// Asks for an agreement once somebody else is there, and reports those of others.
+    /// Asks the user to agree as soon as another singer is present. Reports the agreements of others.
     private mutating func agreements(_ status: LiveDuetStatus, _ step: Step, _ people: People) -> [Notice] {
         let duet = status.duet
         guard step == .agreeing, !duet.singers.isEmpty else { return [] }

@@ -112,6 +112,8 @@ enum DuetSentences {
         case .tooLong(let path, let limit): return "\(path) is longer than \(Int(limit / 3_600)) hours. Choose another."
         case .system(let code): return "The song cannot be played: \(String(cString: strerror(code)))"
         case .noSound: return "This room has no sound, so nobody can sing in it."
+        case .tooManySongs(let limit):
+            return "The host has sent \(limit >> 30) GiB of songs, the limit of a call. Join again to receive more."
         case .notReceived(let file, let error):
             return "\(TerminalText.sanitizedLine(file)) did not arrive: \(ErrorText.text(error))"
         case .notSent(let file, let member, let error):

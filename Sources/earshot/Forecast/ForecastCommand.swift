@@ -36,12 +36,7 @@ struct ForecastCommand: ExampledCommand {
 
     @OptionGroup var own: RoomOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "Port for signalling (TCP) and audio (UDP). [default: 47400, or a free one]",
-            valueName: "port"),
-        transform: PortArgument.number)
-    var port: UInt16?
+    @OptionGroup var listening: GuestPortOption
 
     @OptionGroup(title: "Codec and delay") var coding: CodecOptions
 
@@ -81,7 +76,8 @@ struct ForecastCommand: ExampledCommand {
         options.coding = coding
         // The dial with the longest jitter buffer loses no packet that would be in time with another dial.
         options.coding.dial = .listen
-        let guest = try GuestCall(entrance, to: room, as: own, port: port, options, keys: keys, isSilent: true)
+        let guest = try GuestCall(
+            entrance, to: room, as: own, port: listening.port, options, keys: keys, isSilent: true)
         return ForecastRunner(
             guest.presenter, seconds: duration, dials: dials, room: room ?? guest.roomName, keys: keys)
     }

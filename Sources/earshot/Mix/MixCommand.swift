@@ -10,7 +10,7 @@ struct MixCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "mix", abstract: "Mix the voices of a recorded call.",
         discussion: """
-            FOLDER is a recording made with --record: one file per voice, and recording.json. In a duet's folder the song is mixed as it is, under the name 'song'. The mix is normalized to -14 LUFS, with peaks below -1 dBTP (-2 before lossy encoding). Presets: \(presets). The recording itself is never changed. Missing and damaged voices are silent in the mix, and reported.
+            FOLDER is a recording made with --record: one file per voice, and recording.json. A duet's song is mixed without effects. Its name is 'song'. The mix is normalized to -14 LUFS, with peaks below -1 dBTP (-2 before lossy encoding). Presets: \(presets). The recording itself is never changed. Missing and damaged voices are silent in the mix, and reported.
             """)
 
     private static var presets: String {
@@ -82,7 +82,7 @@ struct MixCommand: ExampledCommand {
     var session: String?
 
     @Option(
-        help: ArgumentHelp("PNG file to draw the voices to, above one another on one time axis.", valueName: "file"),
+        help: ArgumentHelp("PNG file for a picture of all voices on one time axis.", valueName: "file"),
         completion: .file(extensions: ["png"]))
     var picture: String?
 

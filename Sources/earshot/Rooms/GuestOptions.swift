@@ -12,12 +12,7 @@ struct GuestOptions: ParsableArguments {
 
     @OptionGroup var own: RoomOptions
 
-    @Option(
-        help: ArgumentHelp(
-            "Port for signalling (TCP) and audio (UDP). [default: 47400, or a free one]",
-            valueName: "port"),
-        transform: PortArgument.number)
-    var port: UInt16?
+    @OptionGroup var listening: GuestPortOption
 
     @Option(help: ArgumentHelp("Address of this machine to listen on. [default: all]", valueName: "address"))
     var address: String?
@@ -35,7 +30,7 @@ struct GuestOptions: ParsableArguments {
     /// Copies the options that hosts and guests share.
     init(_ host: HostOptions) throws {
         self = try GuestOptions.parse([])
-        (own, call, port, address) = (host.own, host.call, host.port, host.address)
+        (own, call, listening.port, address) = (host.own, host.call, host.port, host.address)
     }
 
     /// Throws if the text names no room.
@@ -54,11 +49,22 @@ struct GuestOptions: ParsableArguments {
             try call.checkFolders()
             let keys = Terminal.isInteractive ? KeyboardInput() : nil
             let guest = try GuestCall(
-                entrance, to: room, chosen: chosen, as: own, port: port, address: address.flatMap { IPAddress($0) },
+                entrance, to: room, chosen: chosen, as: own, port: listening.port,
+                address: address.flatMap { IPAddress($0) },
                 call, keys: keys)
             if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: false, records: !call.isDuet)) }
             let input = RoomInput(guest.presenter.call, keys: keys)
             try RoomRunner(call, isHost: false, presenter: guest.presenter, input: input, card: guest.card).run()
         }
     }
+}
+
+/// The port of a guest, shared by `join`, `duet join` and `forecast`.
+struct GuestPortOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Port for signalling (TCP) and audio (UDP). [default: 47400, or a free one]",
+            valueName: "port"),
+        transform: PortArgument.number)
+    var port: UInt16?
 }

@@ -47,13 +47,13 @@ struct RoomKeyBindings {
     /// The participant whose volume the keys change; nil for the whole playback.
     var selection: MemberID? { volumeKeys.selection }
 
-    /// - Parameter records: false in a duet, which records by itself.
+    /// - Parameter records: true if a key starts a recording. In a duet none does.
     static func hint(isHost: Bool, records: Bool = true) -> String {
         let own = "\(records ? "r record, " : "")m mute, s status, ? help, q leave"
         return "Keys: \(isHost ? "y admit, n decline, x remove, " : "")\(own)"
     }
 
-    /// - Parameter records: false in a duet, which records by itself.
+    /// - Parameter records: true if a key starts a recording. In a duet none does.
     static func help(isHost: Bool, records: Bool = true) -> String {
         let own = """
             m  mute or unmute\(records ? "                 r  start or stop recording" : "")

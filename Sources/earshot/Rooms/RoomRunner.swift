@@ -14,11 +14,7 @@ final class RoomRunner {
     private let card: SoundCard
     private let startTime = HostTime.now()
     private var status = StatusLine()
-    private var duetNotices = DuetNotices()
-    /// True once the user leaves, or the call has ended.
-    private var isLeaving = false
-    /// The mix of the last take; nil without one.
-    private var duetMix: String?
+    private let duet: DuetPresenter
 
     private var call: LiveCall { presenter.call }
 
@@ -28,6 +24,7 @@ final class RoomRunner {
         self.presenter = presenter
         self.input = input
         self.card = card
+        duet = DuetPresenter(presenter.call, options, hasKeys: input.keys != nil)
     }
 
     /// Runs the call until it ends or the user leaves, then closes everything and prints the report.
@@ -53,12 +50,12 @@ final class RoomRunner {
         if let command = options.accompaniment.command { try? call.perform(command) }  // or the call has ended
         let socket = CallSocketServer.open(for: call)
         let ending = watch()
-        finishDuet()
+        duet.finish { [presenter] in presenter.present() }
         Terminal.live("")
         // The description precedes close(), because a stopped device has no real-time priority and no latency.
         let device = card.description
         waiting { [call] in await call.close() }
-        finishTakes()
+        duet.finishTakes()
         socket?.close()
         presenter.present()
         if call.snapshot.isSoundFailed { try ending.throwUnlessSuccessful() }
@@ -74,7 +71,7 @@ final class RoomRunner {
     /// Plays the mix of the last take or recording, if the user asks for it by a key.
     private func offerMix() throws {
         let recording = presenter.recording.flatMap { $0.seconds > 0 ? $0.mixPath : nil }
-        guard !options.json, let keys = input.keys, let mix = duetMix ?? recording else { return }
+        guard !options.json, let keys = input.keys, let mix = duet.mix ?? recording else { return }
         Terminal.say("Keys: p play the mix, any other key exits")
         guard let key = keys.wait(seconds: Self.offerTime), [.character("p"), .character("P")].contains(key) else {
             return
@@ -86,74 +83,13 @@ final class RoomRunner {
         while true {
             guard input.press(within: 0.05) else { return .quit }
             presenter.present()
-            presentDuet()
+            duet.present()
             if Interrupt.isRequested { return .interrupted }
             if let error = card.error { return .failed(Failure(error)) }
             let snapshot = call.snapshot
             if let ending = snapshot.ending { return EndReason(ending) }
             show(snapshot)
         }
-    }
-
-    // MARK: The duet
-
-    private func presentDuet() {
-        guard let duet = call.duetStatus else { return }
-        duetMix = duet.mixPaths.last ?? duetMix
-        let snapshot = call.snapshot
-        let delays = call.levels.participants.values.compactMap(\.mouthToEar)
-        let people = DuetNotices.People(
-            name: { snapshot[$0]?.name.text ?? "Somebody" }, delay: delays.max(), hasKeys: input.keys != nil,
-            agreesByItself: options.agreesToDuet)
-        for notice in duetNotices.notices(duet, people) {
-            switch notice {
-            case .say(let words): Terminal.say(words)
-            case .warn(let words): Terminal.warn(words)
-            case .ask(let words): Terminal.notice(words)
-            }
-        }
-        if options.agreesToDuet, !isLeaving, duet.duet.phase == .agreeing, !duet.duet.hasAgreed,
-            !duet.duet.singers.isEmpty
-        {
-            try? call.perform(.agree(true))  // refused if the song has changed meanwhile
-        }
-    }
-
-    /// The seconds for which the files of a complete take, or of one that the user leaves, are awaited.
-    private static let finishTimes = (complete: 60.0, left: 10.0)
-
-    /// Ends a take that is being sung, and waits until the voices are exchanged and mixed.
-    private func finishDuet() {
-        isLeaving = true
-        guard let duet = call.duetStatus, call.snapshot.ending == nil else { return }
-        var seconds = Self.finishTimes.complete
-        switch duet.duet.phase {
-        case .counting, .singing, .paused:
-            seconds = Self.finishTimes.left
-            try? call.perform(.agree(false))  // refused if the song has changed meanwhile
-            // The call's thread notices the end of the take within 0.1 s.
-            Thread.sleep(forTimeInterval: 0.2)
-        default: break
-        }
-        let end = HostTime.now().advanced(bySeconds: seconds)
-        guard call.duetStatus?.isBusy == true, !Interrupt.isRequested else { return }
-        Terminal.say(DuetSentences.finishing)
-        while call.duetStatus?.isBusy == true, HostTime.now() < end, !Interrupt.isRequested,
-            call.snapshot.ending == nil
-        {
-            presenter.present()
-            presentDuet()
-            Thread.sleep(forTimeInterval: 0.05)
-        }
-    }
-
-    /// Mixes the takes that have no mix after the call, with the voices that have arrived.
-    private func finishTakes() {
-        if call.duetStatus?.isUnfinished == true {
-            Terminal.say(DuetSentences.finishing)
-            waiting { [call] in await call.finishTakes() }
-        }
-        presentDuet()
     }
 
     /// Returns the seconds of sound so far; nil before sound starts.

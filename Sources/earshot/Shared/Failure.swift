@@ -52,8 +52,6 @@ struct Failure: Error {
         case let error as GraphFileError: self.init(error, Self.data)
         case let error as SimulationError: self.init(error, Self.data)
         case let error as MixError: self.init(error, Self.status(of: error))
-        case let error as StemError: self.init(error, Self.status(of: error))
-        case let error as DuetFolderError: self.init(error, Self.status(of: error))
         case let ending as LiveCallEnding: self.init(ending)
         case let ending as RoomEnding: self.init(ending, Self.status(of: ending))
         case let error as ResolutionError: self.init(error, Self.noHost)
@@ -103,25 +101,6 @@ struct Failure: Error {
         case .unknownVoice, .empty: usage
         case .output, .ownFile: cannotCreate
         case .cancelled: Interrupt.exitStatus
-        }
-    }
-
-    private static func status(of error: StemError) -> Int32 {
-        switch error {
-        case .song(let error): status(of: error)
-        case .recording(let error): status(of: error)
-        case .emptySong, .noTakes, .nothingUsable: data
-        case .output, .ownFile: cannotCreate
-        case .cancelled: Interrupt.exitStatus
-        }
-    }
-
-    private static func status(of error: DuetFolderError) -> Int32 {
-        switch error {
-        case .description(let error): status(of: error)
-        case .song(let error), .stem(let error): status(of: error)
-        case .noSong, .emptySong, .stemsOfAnotherSong, .stemType, .stemRate, .stemLength, .stemChannels: data
-        case .folder, .output, .ownFile, .tooManyStems: cannotCreate
         }
     }
 

@@ -51,13 +51,11 @@ struct CallChange {
             switch self {
             case .volume, .hearing, .outputVolume, .mute, .latencyProfile, .voiceProcessing: 0
             case .monitor, .pushToTalk, .effects, .effectParameter, .accompaniment: 0
-            // The longest packet, Opus's look-ahead, and the longest block of PCM; a single change may allow less.
-            case .codec: 960 + 312 + 512
+            case .codec: 960 + 312  // the longest packet, and Opus's look-ahead; a single change may allow less
             // At most 205 ms without a device, the longest block twice, and the rest; the own lost frames count twice.
             case .device: 2 * (9_840 + 512) + ChangedCall.moveFrameCount + 512 + 960
             case .rename, .message, .recording, .consent: 0
-            case .join: 512 + 96 - 168  // of the new voice, with the longest block of the sender's card
-            case .leave: 0  // of the voices that were in the call, and stay
+            case .join, .leave: 0  // of the voices that were in the call, and stay
             }
         }
     }

@@ -16,17 +16,22 @@ struct ChangeReport {
         mutating func note(gap frameCount: Int) { worstGap = max(worstGap, frameCount) }
     }
 
-    private let limits: Limits
+    /// The kinds of faults.
+    enum Fault: String, CaseIterable {
+        case click
+        /// A gap that is too long, as playout counts it.
+        case gap
+        /// A tone with an unexpected level.
+        case level
+        case other
+    }
+
+    private var limits = Limits()
     private(set) var rows = [CallChange.Kind: Row]()
-    /// The clicks that are too loud, and the gaps that are too long, as playout counts them.
-    private(set) var soundFaults: [String] = []
-    /// The tones whose level is not the expected one.
-    private(set) var levelFaults: [String] = []
-    /// The other failures.
-    private(set) var otherFaults: [String] = []
-    var faults: [String] { soundFaults + levelFaults + otherFaults }
+    private var texts = [Fault: [String]]()
+    /// The calls with a fault of each kind.
+    private(set) var faultyCalls = [Fault: Set<UInt64>]()
     private(set) var callCount = 0
-    private(set) var faultyCallCount = 0
     /// The seconds of listened sound.
     private(set) var seconds = 0.0
     /// The measured levels of tones that had a steady expected level.
@@ -40,30 +45,36 @@ struct ChangeReport {
         var unexplainedGap = 0
     }
 
-    init(limits: Limits = Limits()) { self.limits = limits }
+    /// Returns the faults of some kinds, and how to repeat their calls.
+    func faults(_ kinds: [Fault] = Fault.allCases) -> [String] {
+        let calls = kinds.reduce(into: Set<UInt64>()) { $0.formUnion(faultyCalls[$1] ?? []) }
+        return kinds.flatMap { texts[$0] ?? [] }
+            + calls.sorted().map { "seed \($0) alone: scripts/bench changes \($0)-\($0)" }
+    }
+
+    private mutating func note(_ fault: Fault, _ text: String, in call: ChangedCall) {
+        texts[fault, default: []].append("seed \(call.seed)\(text)")
+        faultyCalls[fault, default: []].insert(call.seed)
+    }
 
     /// Adds a call that has ended.
-    mutating func add(_ call: ChangedCall) {
+    mutating func add(_ call: ChangedCall, limits: Limits = Limits()) {
         callCount += 1
-        let oldCounts = [soundFaults.count + otherFaults.count, levelFaults.count]
-        defer { if faults.count > oldCounts[0] + oldCounts[1] { faultyCallCount += 1 } }
+        self.limits = limits
         for change in call.changes { rows[change.kind, default: Row()].count += 1 }
         for gap in call.gaps {
-            if let fault = note(gap.frameCount, gap.text, at: gap.time, in: call) { soundFaults.append(fault) }
+            let change = Self.lastChange(before: gap.time, in: call)
+            if let kind = change?.kind { rows[kind, default: Row()].note(gap: gap.frameCount) }
+            guard gap.frameCount > limits.unexplainedGap else { continue }
+            note(.gap, ", \(Self.text(gap.time)): \(gap.text) \(Self.text(change))", in: call)
         }
         for (kind, frameCount) in call.explainedGaps {
             rows[kind, default: Row()].note(gap: frameCount)
             guard frameCount > kind.allowedGapFrames else { continue }
-            soundFaults.append("seed \(call.seed): \(kind.rawValue) costs \(frameCount) frames")
+            note(.gap, ": \(kind.rawValue) costs \(frameCount) frames", in: call)
         }
         for peer in call.departed + call.present { judge(peer, in: call) }
-        otherFaults += call.problems.map { "seed \(call.seed), \($0)" }
-        let hint = "seed \(call.seed) alone: scripts/bench changes \(call.seed)-\(call.seed)"
-        if soundFaults.count + otherFaults.count > oldCounts[0] {
-            otherFaults.append(hint)
-        } else if levelFaults.count > oldCounts[1] {
-            levelFaults.append(hint)
-        }
+        for problem in call.problems { note(.other, ", \(problem)", in: call) }
     }
 
     private mutating func judge(_ peer: ChangedPeer, in call: ChangedCall) {
@@ -112,11 +123,9 @@ struct ChangeReport {
         let missing = HeardSound.missingFrames(amplitude: amplitude + measure.leakage, expected: expected)
         let name = "person \(measure.tone % 3)'s \(measure.tone < 3 ? "voice" : "song")"
         let text = "person \(person) hears \(name) of \(amplitude), not \(expected)"
-        if missing > 0 {
-            if let fault = note(missing, text, at: time, in: call) { levelFaults.append(fault) }
-        } else if amplitude > 1.1 * expected + 0.001 + measure.leakage {
-            levelFaults.append("seed \(call.seed), \(Self.text(time)): \(text)")
-        }
+        guard missing > 0 || amplitude > 1.1 * expected + 0.001 + measure.leakage else { return }
+        let change = Self.lastChange(before: time, in: call)
+        note(.level, ", \(Self.text(time)): \(text) \(Self.text(change))", in: call)
     }
 
     private mutating func note(click level: Double, heardBy person: Int, at time: HostTime, in call: ChangedCall) {
@@ -128,17 +137,8 @@ struct ChangeReport {
         let isLater = kind == .leave && departure == nil
         guard level > max(limits.click, isLater ? HeardSound.clickLimit : kind?.clickLimit ?? HeardSound.clickLimit)
         else { return }
-        soundFaults.append(
-            "seed \(call.seed), \(Self.text(time)): person \(person) hears a click of "
-                + String(format: "%.1f dBFS ", level) + Self.text(change))
-    }
-
-    /// Notes a gap that no changed codec or device explains. Returns a text if it is too long.
-    private mutating func note(_ gap: Int, _ text: String, at time: HostTime, in call: ChangedCall) -> String? {
-        let change = Self.lastChange(before: time, in: call)
-        if let kind = change?.kind { rows[kind, default: Row()].note(gap: gap) }
-        guard gap > limits.unexplainedGap else { return nil }
-        return "seed \(call.seed), \(Self.text(time)): \(text) \(Self.text(change))"
+        let sound = "person \(person) hears a click of \(String(format: "%.1f dBFS", level))"
+        note(.click, ", \(Self.text(time)): \(sound) \(Self.text(change))", in: call)
     }
 
     /// Returns the departure of a person whose voice is still concealed at a time; nil if there is none.

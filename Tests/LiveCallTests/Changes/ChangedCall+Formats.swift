@@ -21,10 +21,6 @@ struct GapAllowance {
 extension ChangedCall {
     /// The frames of a new Opus encoder's first packet.
     private static let firstOpusPacket = 480
-    /// The look-ahead of Opus with packets of 10 and 20 ms.
-    private static let longestShift = 312
-    /// The frames of the longest PCM packet: a longer block is divided.
-    private static let longestPCMPacket = 384
     /// The seconds after a change of the codec in which the gap must end: longer packets are few, so their delays are learned
     /// slowly.
     private static let gapTime = 1.0
@@ -103,25 +99,11 @@ extension ChangedCall {
         let packet = new.codec == .opus ? max(Self.firstOpusPacket, new.framesPerPacket) : new.framesPerPacket
         guard packet + new.codecShift > old.framesPerPacket + old.codecShift else { return }
         let spread = old.codec == .pcm && new.codec != .pcm ? old.framesPerPacket : 0
-        // In PCM the listener takes the look-ahead from the first packet's length.
-        let shift = old.codec == .pcm && new.codec == .opus ? Self.longestShift : new.codecShift - old.codecShift
         allowances.append(
             GapAllowance(
                 kind: .codec, listener: listener.person, speaker: speaker.person,
                 end: now.advanced(bySeconds: Self.gapTime),
-                frameCount: packet + max(0, shift) + spread))
-    }
-
-    /// Allows the gap of a new stream while its delays are learned. They vary by a block of the sender's card and by the network's
-    /// 2 ms, and the first delay is at least 3.5 ms. A PCM packet that is a block does not wait.
-    func allowBeginning(of speaker: ChangedPeer, heardBy listener: ChangedPeer) {
-        let block = speaker.device.hardwareBlockFrameCount
-        let codec = speaker.session.statistics(of: listener.peerID)?.configuration.codec
-        guard codec != .pcm || block > Self.longestPCMPacket else { return }
-        allowances.append(
-            GapAllowance(
-                kind: .join, listener: listener.person, speaker: speaker.person,
-                end: now.advanced(bySeconds: Self.gapTime), frameCount: max(0, block + 96 - 168)))
+                frameCount: packet + max(0, new.codecShift - old.codecShift) + spread))
     }
 
     /// Returns how many of these missing frames are explained by a changed codec or device. An allowance is used once.

@@ -64,7 +64,6 @@ extension ChangedCall {
         try peer.session.accept(other.session.answer(offer, from: peer.peerID), from: other.peerID)
         for (one, another) in [(peer, other), (other, peer)] {
             one.client.setOpen(true, to: another.peerID)
-            allowBeginning(of: one, heardBy: another)
             if let member = roster?[another.id] { one.handle(.room(.transport(member, .open(since: now)))) }
         }
     }

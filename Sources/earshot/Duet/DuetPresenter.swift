@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotLiveCall
+import Foundation
+
+/// Prints the changes of a duet, and waits for its files when the user leaves.
+///
+/// Members are for the command's thread only.
+final class DuetPresenter {
+    /// The seconds for which the files of the last take are awaited if it is complete, and if the user leaves it.
+    private static let finishTimes = (complete: 60.0, left: 10.0)
+
+    private let call: LiveCall
+    private let options: CallOptions
+    private let hasKeys: Bool
+    private var notices = DuetNotices()
+    /// True once the user leaves, or the call has ended.
+    private var isLeaving = false
+    /// The mix of the last take; nil without one.
+    private(set) var mix: String?
+
+    init(_ call: LiveCall, _ options: CallOptions, hasKeys: Bool) {
+        self.call = call
+        self.options = options
+        self.hasKeys = hasKeys
+    }
+
+    /// Prints what has changed. Agrees to a take if the user wants no question.
+    func present() {
+        guard let status = call.duetStatus else { return }
+        mix = status.mixPaths.last ?? mix
+        let delays = call.levels.participants.values.compactMap(\.mouthToEar)
+        let people = DuetNotices.People(
+            name: { [call] in call.name(of: $0)?.text ?? "Somebody" }, delay: delays.max(), hasKeys: hasKeys,
+            agreesByItself: options.agreesToDuet)
+        for notice in notices.notices(status, people) {
+            switch notice {
+            case .say(let words): Terminal.say(words)
+            case .warn(let words): Terminal.warn(words)
+            case .ask(let words): Terminal.notice(words)
+            }
+        }
+        if options.agreesToDuet, !isLeaving, status.duet.phase == .agreeing, !status.duet.hasAgreed,
+            !status.duet.singers.isEmpty
+        {
+            try? call.perform(.agree(true))  // refused if the song has changed meanwhile
+        }
+    }
+
+    /// Ends a take that is being sung, and waits until the voices are exchanged and mixed.
+    /// - Parameter presentCall: prints the changes of the call.
+    func finish(_ presentCall: () -> Void) {
+        isLeaving = true
+        guard let status = call.duetStatus, call.snapshot.ending == nil else { return }
+        var seconds = Self.finishTimes.complete
+        switch status.duet.phase {
+        case .counting, .singing, .paused:
+            seconds = Self.finishTimes.left
+            try? call.perform(.agree(false))  // refused if the song has changed meanwhile
+            // The call's thread notices the end of the take within 0.1 s.
+            Thread.sleep(forTimeInterval: 0.2)
+        default: break
+        }
+        let end = HostTime.now().advanced(bySeconds: seconds)
+        guard isWaiting(until: end) else { return }
+        Terminal.say(DuetSentences.finishing)
+        while isWaiting(until: end) {
+            presentCall()
+            present()
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+    }
+
+    private func isWaiting(until end: HostTime) -> Bool {
+        call.duetStatus?.isBusy == true && HostTime.now() < end && !Interrupt.isRequested && call.snapshot.ending == nil
+    }
+
+    /// Mixes the takes that have no mix after the call, with the voices that have arrived.
+    func finishTakes() {
+        if call.duetStatus?.isUnfinished == true {
+            Terminal.say(DuetSentences.finishing)
+            waiting { [call] in await call.finishTakes() }
+        }
+        present()
+    }
+}
