@@ -24,13 +24,17 @@ public final class OpusDecoder: Sendable {
         }
         let scratch = UnsafeMutablePointer<Float>.allocate(capacity: Self.maximumFrameCount * channelCount)
         scratch.initialize(repeating: 0, count: Self.maximumFrameCount * channelCount)
+        let byteCount = Int(opus_decoder_get_size(Int32(channelCount)))
         self.channelCount = channelCount
-        renderer = Renderer(decoder: decoder, scratch: scratch, channelCount: channelCount)
+        renderer = Renderer(
+            decoder: decoder, scratch: scratch, channelCount: channelCount,
+            saved: .allocate(byteCount: byteCount, alignment: 16), savedByteCount: Int32(byteCount))
     }
 
     deinit {
         opus_decoder_destroy(renderer.decoder)
         renderer.scratch.deallocate()
+        renderer.saved.deallocate()
     }
 }
 
@@ -41,6 +45,9 @@ extension OpusDecoder {
         let decoder: OpaquePointer
         let scratch: UnsafeMutablePointer<Float>
         let channelCount: Int
+        /// A copy of the decoder's state.
+        let saved: UnsafeMutableRawPointer
+        let savedByteCount: Int32
 
         /// Decodes a packet; any bytes are allowed.
         /// - Parameters:
@@ -128,6 +135,14 @@ extension OpusDecoder {
             return Int(earshot_opus_frames(packet, Int32(truncatingIfNeeded: byteCount), 48_000))
         }
 
+        /// Copies the decoder's state, for ``restore()``.
+        @_noLocks
+        func save() { earshot_opus_copy_decoder(saved, UnsafeRawPointer(decoder), savedByteCount) }
+
+        /// Sets the decoder to the state of the last ``save()``.
+        @_noLocks
+        func restore() { earshot_opus_copy_decoder(UnsafeMutableRawPointer(decoder), saved, savedByteCount) }
+
         /// Resets the decoder, as for a new stream.
         @_noLocks
         package func reset() { _ = earshot_opus_reset_decoder(decoder) }
@@ -151,6 +166,7 @@ extension OpusDecoder: RenderDecoderMaker {
     struct OpusRenderState: BitwiseCopyable {
         let renderer: Renderer
         private var concealedCount = 0  // the pieces concealed since the last packet
+        private var end = Int.min  // the position after the last packet
 
         /// The maximum pieces concealed in a row. The transform coder replaces the sixth lost frame, and all after it, by noise,
         /// which begins like a click; a piece of an unusual length has two frames.
@@ -161,15 +177,20 @@ extension OpusDecoder: RenderDecoderMaker {
         @_noLocks
         mutating func decode(_ call: DecoderCall) -> Int {
             guard let bytes = call.bytes else { return 0 }
+            // The packet was only late: no sound is missing before it, and the decoder must not have concealed any.
+            if concealedCount > 0, call.position == end { renderer.restore() }
             concealedCount = 0
-            return renderer.decode(
+            let frames = renderer.decode(
                 bytes, byteCount: call.byteCount, into: call.output, offset: 0, frameCount: call.capacity)
+            end = call.position &+ max(0, frames)
+            return frames
         }
 
         @_noLocks
         mutating func conceal(_ call: DecoderCall) -> Int {
             let concealable = call.frameCount / 120 &* 120
             guard concealable > 0, concealedCount < Self.concealedLimit else { return 0 }
+            if concealedCount == 0 { renderer.save() }
             concealedCount &+= 1
             return renderer.conceal(into: call.output, offset: 0, frameCount: concealable)
         }
@@ -183,7 +204,7 @@ extension OpusDecoder: RenderDecoderMaker {
         @_noLocks
         mutating func recoverPrevious(_ call: DecoderCall) -> Int {
             guard let bytes = call.bytes, call.frameCount <= call.capacity else { return 0 }
-            concealedCount = 0
+            (concealedCount, end) = (0, call.position)
             return renderer.recover(
                 before: bytes, byteCount: call.byteCount, into: call.output, offset: 0, frameCount: call.frameCount)
         }
@@ -191,7 +212,7 @@ extension OpusDecoder: RenderDecoderMaker {
         @_noLocks
         mutating func reset() {
             renderer.reset()
-            concealedCount = 0
+            (concealedCount, end) = (0, .min)
         }
 
         static var functions: RenderDecoderFunctions {

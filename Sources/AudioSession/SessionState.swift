@@ -138,7 +138,9 @@ struct SessionState: Sendable {
     /// Records that the devices of ``Action/open(_:)`` were opened.
     mutating func opened(_ choice: RouteChoice, as new: AudioRoute, calls: Int, at now: HostTime) {
         pending = next.map { arrivalReason($0, new) } ?? betterReason(choice, now)
-        next = nil
+        // The program may have chosen another device while these were opened.
+        let isOutdated = next == .override && policy.choice(among: seen.filter { avoided[$0.id] == nil }) != choice
+        next = isOutdated ? .override : nil
         refused = nil
         portsWanted = nil
         reconfiguration = nil

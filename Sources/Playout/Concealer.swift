@@ -114,6 +114,36 @@ struct Concealer: ~Copyable {
         }
     }
 
+    /// Returns true if a codec's concealment is much rougher than the sound before it. Opus's may be, soon after its hybrid coder
+    /// begins or before it ends: then the upper bands are noise of a wrong level.
+    /// - Parameter offset: the first frame of the concealment in its channels.
+    @_noLocks
+    func isRougher(_ concealment: Channels, offset: Int, frameCount: Int) -> Bool {
+        guard frameCount > 2 else { return false }
+        for c in 0..<channelCount {
+            let before = Self.roughness(past[c] + (past.frameCount &- Self.comparedFrames), Self.comparedFrames)
+            let concealed = Self.roughness(concealment[c] + offset, frameCount)
+            if concealed > Self.roughnessRatio * before + Self.inaudibleRoughness { return true }
+        }
+        return false
+    }
+
+    /// Returns the mean square of the second differences, in which high frequencies prevail.
+    @_noLocks
+    private static func roughness(_ samples: UnsafePointer<Float>, _ frameCount: Int) -> Float {
+        var sum: Float = 0
+        for i in 2..<frameCount {
+            let bend = samples[i] - 2 * samples[i &- 1] + samples[i &- 2]
+            sum += bend * bend
+        }
+        return sum / Float(frameCount &- 2)
+    }
+
+    /// The ratio of roughness from which on a concealment is rejected: 12 dB.
+    private static var roughnessRatio: Float { @_noLocks get { 16 } }
+    /// The roughness of inaudible noise, of -80 dBFS.
+    private static var inaudibleRoughness: Float { @_noLocks get { 6e-8 } }
+
     /// The played frames with whose slope a step is compared.
     private static var comparedFrames: Int { @_noLocks get { 240 } }
     /// The step that is inaudible after silence: -60 dBFS.
@@ -144,7 +174,7 @@ struct Concealer: ~Copyable {
             for c in 0..<channelCount {
                 for i in 0..<count {
                     let share = (Float(blended &+ i) + 0.5) / Float(length)
-                    let weight = isSmooth ? share * share * (3 - 2 * share) : share
+                    let weight = share * share * (3 - 2 * share)
                     let substitute = continued(c, elapsed &+ i)
                     output[c][offset &+ i] = substitute + (output[c][offset &+ i] - substitute) * weight
                 }

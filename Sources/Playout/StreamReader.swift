@@ -13,6 +13,7 @@ struct StreamReader: ~Copyable {
     var decoder: PayloadDecoder
     private var concealer: Concealer
     private var isGlitching = false  // the present gap was counted
+    private var hasSeam = false  // the decoder has had late packets, so that its next sound does not join the last one
 
     init(_ configuration: PlayoutConfiguration, decoder: consuming PayloadDecoder) {
         self.decoder = decoder
@@ -67,9 +68,11 @@ struct StreamReader: ~Copyable {
             } else if let header = intake.next {
                 if header.position &+ header.frameCount <= cursor {
                     statistics.latePackets &+= 1
-                    // A decoder must get the first packet of its form, also if it is late.
-                    if decoder.changesForm(with: header, isConcealing: false) {
-                        concealer.beginSmoothly()
+                    // A decoder must get the first packet of its form, also if it is late, and it needs the last ones.
+                    let changesForm = decoder.changesForm(with: header, isConcealing: false)
+                    if changesForm || cursor &- header.position < Self.decodedLateFrames {
+                        if hasPlayed, changesForm { concealer.beginSmoothly() }
+                        hasSeam = true
                         decoder.decode(header, intake.payload(of: header))
                         decoder.stage.removeAll()
                     }
@@ -84,6 +87,7 @@ struct StreamReader: ~Copyable {
                     if hasPlayed, decoder.changesForm(with: header, isConcealing: concealer.isActive) {
                         concealer.beginSmoothly()
                     }
+                    closeSeam()
                     decoder.decode(header, intake.payload(of: header))
                     hasPlayed = hasPlayed || decoder.stage.frameCount > 0
                     intake.advance()
@@ -95,6 +99,10 @@ struct StreamReader: ~Copyable {
             }
         }
     }
+
+    /// The frames by which a packet may be late and is still decoded for the state of the decoder, 50 ms: after a gap in the pulls
+    /// the decoder could not follow the stream, and a packet alone may be far too loud.
+    private static var decodedLateFrames: Int { @_noLocks get { 2_400 } }
 
     /// Moves the cursor forwards (skips frames) or back (conceals frames), with a crossfade.
     @_noLocks
@@ -178,10 +186,12 @@ struct StreamReader: ~Copyable {
         noteGlitch(&statistics)
         if !concealer.isActive {
             let frames = decoder.conceal(position: cursor, gap: gap)
-            if frames > 0 {
-                if concealedRunFrames == 0 {
-                    concealer.begin(before: decoder.stage.channels, offset: decoder.stage.offset)
-                }
+            let (staged, start) = (decoder.stage.channels, decoder.stage.offset)
+            if frames > 0, concealer.isRougher(staged, offset: start, frameCount: frames) {
+                decoder.stage.removeAll()
+            } else if frames > 0 {
+                if concealedRunFrames == 0 { concealer.begin(before: staged, offset: start) }
+                closeSeam()
                 return 0
             }
         }
@@ -203,6 +213,13 @@ struct StreamReader: ~Copyable {
         statistics.recoveredPackets &+= 1
         statistics.codecRecoveredPackets &+= 1
         return true
+    }
+
+    /// Crossfades the decoder's next sound with the last one if they do not join.
+    @_noLocks
+    private mutating func closeSeam() {
+        if hasSeam, hasPlayed { concealer.begin() }
+        hasSeam = false
     }
 
     /// Counts an audible gap once, however long it lasts.

@@ -20,7 +20,9 @@ extension VoiceProcessingPort {
         let margin = needed < minimumMargin ? minimumMargin : needed
         let change = margin &- state.pointee.margin
         state.pointee.margin = margin
+        let isReady = state.pointee.sinceOn >= state.pointee.latency
         state.pointee.latency = state.pointee.latency &+ change
+        if isReady { state.pointee.sinceOn = state.pointee.latency }
         shared.pointee.latency.store(state.pointee.latency, ordering: .relaxed)
         state.pointee.owed = state.pointee.owed &- change
         state.pointee.planned = max(0, min(state.pointee.planned &+ change, 0 &- state.pointee.owed))

@@ -31,6 +31,36 @@ import Testing
         }
     }
 
+    /// The decoder must not have concealed any of a packet that was only late.
+    @Test(arguments: [OpusFrameDuration.microseconds2500, .milliseconds10, .milliseconds20])
+    func `a packet that comes during its concealment is decoded as if it had come in time`(
+        _ duration: OpusFrameDuration
+    ) throws {
+        let packets = try packets(percent: 0, duration)
+        let frames = duration.frameCount
+        let (late, inTime) = (
+            try OpusDecoder.makeRenderDecoder(sampleRate: 48_000, channelCount: 1),
+            try OpusDecoder.makeRenderDecoder(sampleRate: 48_000, channelCount: 1)
+        )
+        let (heard, expected, concealed) = (
+            AudioBuffer(channelCount: 1, frameCapacity: frames), AudioBuffer(channelCount: 1, frameCapacity: frames),
+            AudioBuffer(channelCount: 1, frameCapacity: frames)
+        )
+        for (n, packet) in packets.prefix(100).enumerated() {
+            packet.withUnsafeBufferPointer { bytes in
+                func call(_ output: AudioBuffer, _ bytes: UnsafeBufferPointer<UInt8>? = nil) -> DecoderCall {
+                    DecoderCall(
+                        bytes: bytes?.baseAddress, byteCount: bytes?.count ?? 0, position: n * frames,
+                        frameCount: frames, output: output.channels, capacity: frames)
+                }
+                if n % 10 == 7 { for _ in 0..<2 { #expect(late.handle.conceal(call(concealed)) == frames) } }
+                #expect(late.handle.decode(call(heard, bytes)) == frames)
+                #expect(inTime.handle.decode(call(expected, bytes)) == frames)
+            }
+            #expect(heard.samples(0) == expected.samples(0))
+        }
+    }
+
     /// Decodes packets of which every tenth is lost, in one of three ways.
     private func decode(_ packets: [[UInt8]], recovering: Bool?) throws -> [Float] {
         let decoder = try OpusDecoder(channelCount: 1)

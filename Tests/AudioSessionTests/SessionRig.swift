@@ -15,6 +15,8 @@ struct SessionRig {
     var openError: AudioDeviceError?
     /// A device that another program uses.
     var taken: String?
+    /// The settings that a test changes while the next device opens.
+    var settingsWhileOpening: AudioSession.Configuration?
     /// True if the open device has callbacks.
     var isCalling = true
     var events: [AudioSessionEvent] = []
@@ -50,6 +52,10 @@ struct SessionRig {
         isOpen = true
         opened.append(choice)
         openTimes.append(now)
+        if let settings = settingsWhileOpening {
+            settingsWhileOpening = nil
+            state.configure(settings)
+        }
         state.opened(
             choice,
             as: AudioRoute(

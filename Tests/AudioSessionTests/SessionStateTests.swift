@@ -304,6 +304,19 @@ import Testing
         #expect(rig.opened.last == Self.route("headset") && rig.reasons.last == .override)
     }
 
+    @Test func `a busy device that is chosen while another one opens is reported, and the sound stays`() {
+        var rig = SessionRig([Self.defaultSpeakers, Self.headset, SessionRig.device("interface")])
+        var configuration = AudioSession.Configuration()
+        (configuration.preferredInput, configuration.preferredOutput) = ("interface", "interface")
+        rig.state.configure(configuration)
+        (configuration.preferredInput, configuration.preferredOutput) = ("headset", "headset")
+        (rig.taken, rig.settingsWhileOpening) = ("headset", configuration)
+        rig.run(30)
+        let refusals = rig.events.filter { if case .deviceUnavailable = $0 { true } else { false } }
+        #expect(refusals == [.deviceUnavailable(.busy(device: "the headset"))])
+        #expect(rig.opened == [Self.route("speakers"), Self.route("interface")] && rig.isOpen)
+    }
+
     @Test("a returning device is used only in its previous direction, and a settings change keeps the route")
     func comebackOfOneSide() {
         var configuration = AudioSession.Configuration()

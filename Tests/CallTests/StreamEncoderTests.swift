@@ -63,6 +63,45 @@ import Testing
         #expect((0..<480).allSatisfy { stream.history[0][first + $0] == Self.tone($0) })
     }
 
+    /// A `RateEncoder` encodes the history.
+    @Test(arguments: [Codec.opus, .pcm]) func `the history fades in after a gap, with any codec`(_ codec: Codec) throws
+    {
+        var configuration = RepairRig.configuration(codec, frames: codec == .pcm ? 128 : 480, bitRate: 64_000)
+        configuration.repair.reserve = 103
+        let stream = try StreamEncoder(configuration)
+        try Self.encode(0..<20, stream)
+        let sound = AudioBuffer(channelCount: 1, frameCapacity: Self.block)
+        for i in 0..<Self.block { sound.channels[0][i] = 0.5 }
+        for gap in [9_600, 0, 0, 0, 0, 0] {
+            let captured = CapturedBlock(channels: sound.channels, frameCount: Self.block, gap: gap)
+            try stream.encode(captured) { _, _, _ in }
+        }
+        let first = stream.historyOffset(of: stream.historyStart)
+        let history = (0..<6 * Self.block).map { stream.history[0][first + $0] }
+        #expect(history[0] < 0.001 && abs(history[240] - 0.25) < 0.01 && history[480...].allSatisfy { $0 == 0.5 })
+    }
+
+    /// Without the earlier packets a decoder may make the tone far too loud.
+    @Test(arguments: [120, 240, 480, 960]) func `a new listener's first packets need no earlier ones`(frames: Int)
+        throws
+    {
+        let stream = try StreamEncoder(RepairRig.configuration(.opus, frames: frames, bitRate: 64_000))
+        try Self.encode(0..<150, stream)
+        stream.beginIndependent()
+        let decoder = try OpusDecoder(channelCount: 1)
+        let decoded = AudioBuffer(channelCount: 1, frameCapacity: 960)
+        var (peak, soundCount): (Float, Int) = (0, 0)
+        for payload in try Self.encode(150..<250, stream) {
+            let count = payload.withUnsafeBufferPointer {
+                decoder.renderer.decode(
+                    $0.baseAddress, byteCount: $0.count, into: decoded.channels, offset: 0, frameCount: 960)
+            }
+            for i in 0..<count { peak = max(peak, abs(decoded.channels[0][i])) }
+            soundCount += count
+        }
+        #expect(soundCount > 10_000 && peak < 0.6, "the tone's peak is 0.5, the decoded one \(peak)")
+    }
+
     /// The tone fades out before the gap, and in after it. The decoder may lack the last blocks before the gap, and conceals 60 ms.
     @Test(
         arguments: [(Codec.opus, 120), (.opus, 240), (.opus, 480), (.opus, 960), (.opusCustom, 128)],

@@ -199,7 +199,8 @@ private func rms(_ x: some Collection<Float>) -> Double {
         #expect(output[4_040..<4_099].allSatisfy { $0 != 0.25 } && output[4_100...].allSatisfy { $0 == 0.25 })
         // Half-way through the blend its gain is one half.
         let alone = heard([sound], lost: [4_000..<9_000])[0]
-        for (frame, weight) in [(4_040, 0.5 / 60), (4_069, 29.5 / 60), (4_099, 59.5 / 60)] {
+        for (frame, share) in [(4_040, 0.5 / 60), (4_069, 29.5 / 60), (4_099, 59.5 / 60)] {
+            let weight = share * share * (3 - 2 * share)
             let right = alone[frame] + (0.25 - alone[frame]) * Float(weight)
             #expect(abs(output[frame] - right) < 1e-4, "\(frame)")
         }

@@ -90,6 +90,28 @@ import Testing
         #expect(roughness < 0.001, "\(roughness)")
     }
 
+    /// The hybrid coder conceals its upper bands by noise, which is too loud after the first packets.
+    @Test func `a tone whose packets end soon after they began ends without noise`() throws {
+        var rig = try OpusRig(.milliseconds20, bitRate: 24_000)
+        rig.run(50) { n, packet in packet[0] >> 3 == 15 && n < 2 }
+        #expect(rig.playout.statistics.packets == 2)
+        let roughness = Self.roughness(rig.heard[(2 * 960 + 100)...])
+        #expect(roughness < 0.001, "\(roughness)")
+    }
+
+    /// The decoder does not get the packets that arrive while nobody pulls.
+    @Test(arguments: [OpusFrameDuration.microseconds2500, .milliseconds5, .milliseconds10])
+    func `after a gap in the pulls a tone continues without a click`(duration: OpusFrameDuration) throws {
+        var rig = try OpusRig(duration, bitRate: 64_000)
+        rig.amplitude = { $0 < 24_000 ? 0.002 : 0.06 }
+        rig.isPulling = { !(20_000..<36_000).contains($0) }
+        rig.run(72_000 / duration.frameCount) { _, _ in true }
+        let end = rig.heard.count
+        #expect(rig.heard[20_000..<end].map { abs($0) }.max() ?? 1 < 0.075)
+        let roughness = Self.roughness(rig.heard[20_000..<end])
+        #expect(roughness < 0.002, "\(roughness)")
+    }
+
     /// The gap is shorter than a packet, and its end is known only while a whole packet is concealed. The sender's encoder begins
     /// anew after the gap.
     @Test(arguments: [60, 256]) func `a packet that joins the middle of the concealment does not click`(length: Int)
@@ -142,5 +164,51 @@ import Testing
             largest = max(largest, abs(after - before))
         }
         return largest
+    }
+}
+
+/// A playout of the packets of an encoder that is given a tone, pulled packet by packet.
+private struct OpusRig {
+    let playout: Playout
+    private let encoder: OpusEncoder
+    private let length: Int
+    private(set) var heard: [Float] = []
+    /// The tone's amplitude at a frame.
+    var amplitude: (Int) -> Double = { _ in 0.06 }
+    /// True if the device pulls at a frame.
+    var isPulling: (Int) -> Bool = { _ in true }
+
+    init(_ duration: OpusFrameDuration, bitRate: Int) throws {
+        length = duration.frameCount
+        encoder = try OpusEncoder(channelCount: 1, frameDuration: duration, bitRate: bitRate)
+        playout = try Playout(
+            PlayoutConfiguration(
+                coding: .opus, streamRate: 48_000, deviceRate: 48_000, channelCount: 1, framesPerPacket: length))
+    }
+
+    /// Sends packets, unless a closure says that the network loses them, and pulls as many frames.
+    mutating func run(_ packetCount: Int, arrives: (_ number: Int, _ packet: [UInt8]) -> Bool) {
+        let block = AudioBuffer(channelCount: 1, frameCapacity: length)
+        let start = HostTime(nanoseconds: 1_000_000_000)
+        for n in 0..<packetCount {
+            for i in 0..<length {
+                let frame = n * length + i
+                block.channels[0][i] = sine(frame, frequency: 100, rate: 48_000, amplitude: amplitude(frame))
+            }
+            var packet = [UInt8](repeating: 0, count: 1_280)
+            let count = (try? packet.withUnsafeMutableBytes { try encoder.encode(block.channels, into: $0) }) ?? 0
+            let now = start.advanced(bySeconds: Double(n * length) / 48_000)
+            let header = PacketHeader(
+                sequence: n, position: n * length, frameCount: length, byteCount: count, arrival: now)
+            if arrives(n, packet) {
+                _ = packet.withUnsafeBytes {
+                    playout.packets.push(header, payload: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+                }
+            }
+            guard isPulling(n * length) else { continue }
+            playout.renderer.pull(
+                block.channels, frameCount: length, sampleTime: Int64(n * length), hostTime: now)
+            heard += UnsafeBufferPointer(start: block.channels[0], count: length)
+        }
     }
 }

@@ -130,6 +130,14 @@ import Testing
         #expect(worker.counts.late == 0)
     }
 
+    /// The voice before voice processing must not be heard while the longer delay passes.
+    @Test func `no plain sound is heard while the delay grows`() throws {
+        let worker = try worker(isOn: true)
+        let blocks = Array(repeating: 160, count: 100) + Array(repeating: 1_024, count: 4)
+        let heard = sound(worker, from: 0, blocks: blocks) { $0 < 16_000 ? 0 : 0.3 }
+        #expect(heard[16_000..<16_000 + worker.latency].allSatisfy { abs($0) < 0.001 })
+    }
+
     @Test func `after a route change the delay fits the new device, and the earlier sound is not heard`() throws {
         let worker = try worker(isOn: true)
         let first = worker.latency

@@ -16,6 +16,7 @@ struct CaptureSide: ~Copyable {
     private let capacity: Int
     private let isMuted: UnsafeMutablePointer<Atomic<Bool>>
     let processing: VoiceProcessingPort?
+    private var tail: GapTail
     private let effects: InsertPoint.Renderer
     private let insert: InsertPoint.Renderer
     private let songInsert: InsertPoint.Renderer
@@ -47,6 +48,7 @@ struct CaptureSide: ~Copyable {
         self.effects = effects
         self.insert = insert
         self.songInsert = songInsert
+        tail = GapTail(sampleRate: sampleRate)
         fader = VoiceFader(sampleRate: sampleRate, isHeard: true)
         self.dryTap = dryTap
         self.rawTap = rawTap
@@ -73,6 +75,7 @@ struct CaptureSide: ~Copyable {
             if cycle.sampleTime &- expectedSampleTime >= routeGapFrames {
                 check.noteRouteChange()
                 processing?.noteRouteChange()
+                tail.begin()
             }
         }
         expectedSampleTime = cycle.sampleTime &+ Int64(cycle.frameCount)
@@ -105,6 +108,7 @@ struct CaptureSide: ~Copyable {
         rawTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
         processing?.process(block, reference: cycle.output, frameCount: frames)
         dryTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
+        tail.process(block, frames)
         effects.process(block, cycle, frameCount: frames)
         insert.process(block, cycle, frameCount: frames)
     }

@@ -35,7 +35,8 @@ package final class StreamEncoder {
     private let keptPastFrames: Int  // the frames that stay in `past` when it is full
     private var pastCount = 0
     private let keepsPast: Bool
-    private let fadeFrames: Int  // the frames of the fade-in of the first sound; 0 for none
+    private let fadeFrames: Int  // the frames of the fade-in of the first sound
+    private let fadesBlock: Bool  // the codec needs the fade-in
     private var fadedFrames = 0
     private var fadesPast = false  // the fade-in follows a gap, and is in `past` too
     private var wasWanted = true
@@ -60,8 +61,9 @@ package final class StreamEncoder {
         keepsPast = configuration.alternativeCodec != nil
         keptPastFrames = RateEncoder.history + resampled
         past = AudioBuffer(channelCount: channels, frameCapacity: keepsPast ? 3 * keptPastFrames : 1)
-        // A codec clicks if its first frame is in the middle of a sound.
-        fadeFrames = configuration.codec.traits.hasBitRate ? Int(0.01 * configuration.streamRate) : 0
+        fadeFrames = Int(0.01 * configuration.streamRate)
+        // A codec with a bit rate clicks if its first frame is in the middle of a sound.
+        fadesBlock = configuration.codec.traits.hasBitRate
         resamples = configuration.deviceRate != configuration.streamRate
         resampler = Resampler(
             from: configuration.deviceRate, to: configuration.streamRate, channelCount: channels, halfLength: 32,
@@ -117,12 +119,16 @@ package final class StreamEncoder {
     /// The frames in `past` that are not encoded yet.
     private var pastAhead: Int { filledFrames }
 
-    /// Counts frames that were written after the filled ones.
+    /// Counts frames that were written after the filled ones, and fades in the first of them.
     private func fill(_ count: Int) {
-        // A RateEncoder primes its codec with earlier sound, so its frames have no fade, unless a gap precedes them.
-        if fadesPast { fadeIn(count) }
         if keepsPast { keep(count) }
-        if !fadesPast { fadeIn(count) }
+        let faded = min(count, fadeFrames - fadedFrames)
+        if faded > 0 {
+            if fadesBlock { fadeIn(block.channels, from: filledFrames, count: faded) }
+            // A RateEncoder primes its codec with earlier sound, so its frames have no fade, unless a gap precedes them.
+            if keepsPast, fadesPast { fadeIn(past.channels, from: pastCount - count, count: faded) }
+            fadedFrames += faded
+        }
         filledFrames += count
     }
 
@@ -141,16 +147,12 @@ package final class StreamEncoder {
         pastCount += count
     }
 
-    private func fadeIn(_ count: Int) {
-        let length = min(count, fadeFrames - fadedFrames)
-        guard length > 0 else { return }
-        for c in 0..<block.channels.count {
-            for i in 0..<length {
-                let share = (Float(fadedFrames + i) + 0.5) / Float(fadeFrames)
-                block.channels[c][filledFrames + i] *= share * share * (3 - 2 * share)
-            }
+    private func fadeIn(_ channels: Channels, from first: Int, count: Int) {
+        for i in 0..<count {
+            let share = (Float(fadedFrames + i) + 0.5) / Float(fadeFrames)
+            let gain = share * share * (3 - 2 * share)
+            for c in 0..<channels.count { channels[c][first + i] *= gain }
         }
-        fadedFrames += length
     }
 
     private func startAfterGap(of frames: Int) {
@@ -163,11 +165,16 @@ package final class StreamEncoder {
         // The encoder would join the sound before the gap to the sound after it, with a step.
         encoder.reset()
         (fadedFrames, fadesPast) = (0, true)
-        // The decoder has concealed the gap and differs from the encoder: a packet that needs earlier ones may be far too loud.
-        encoder.setIndependent(true)
-        independentFrames = RateEncoder.independentBeginning
+        // The decoder has concealed the gap and differs from the encoder.
+        beginIndependent()
         // Payloads still in the encoder would come out after the gap, too late to be useful: they are not sent.
         if gap > configuration.framesPerPacket { staleCount = pending.count }
+    }
+
+    /// Lets the next packets need no earlier ones: a packet that does may be far too loud for a decoder that does not have them.
+    func beginIndependent() {
+        encoder.setIndependent(true)
+        independentFrames = RateEncoder.independentBeginning
     }
 
     /// Adds captured frames to the block, resampled to the stream's rate.

@@ -19,6 +19,8 @@ package struct MediaCore: ~Copyable {
         var isOpen: Bool
         /// True if nothing was sent since the transport opened: frames captured before are too old.
         var isFresh = false
+        /// True until the first packet was sent: the remote peer's decoder is new.
+        var isNew = true
     }
 
     /// Media in another format that replace a member's media when the first packet of that format arrives, or at `due`.
@@ -108,6 +110,7 @@ package struct MediaCore: ~Copyable {
                 var loss = 0
                 for member in members where member.media.stream === stream { loss = max(loss, member.media.codecLoss) }
                 stream.setExpectedLoss(percent: loss)
+                welcome(to: stream, isOld: isOld)
                 try stream.encode(block, isWanted: leaveShared(stream)) {
                     (payload: UnsafeRawBufferPointer, position: Int, isAfterGap: Bool) in
                     // By index, because an iterator would retain the array, and each change would copy the array.
@@ -120,6 +123,7 @@ package struct MediaCore: ~Copyable {
                             if isOld { continue }
                             members[index].isFresh = false
                         }
+                        members[index].isNew = false
                         member.media.send(payload, position: position, isAfterGap: isAfterGap, at: now) {
                             transmit($0, member.id)
                         }
@@ -127,6 +131,14 @@ package struct MediaCore: ~Copyable {
                 }
                 try sendOwn(stream, isOld: isOld, at: now, transmit: transmit)
             }
+        }
+    }
+
+    /// Lets the next packets of a stream need no earlier ones if a member gets its first packet. It may miss the first ones of a
+    /// new encoder, too.
+    private func welcome(to stream: StreamEncoder, isOld: Bool) {
+        for member in members where member.isNew && member.isOpen && member.media.stream === stream {
+            if !member.media.usesOwnEncoder, !(member.isFresh && isOld) { stream.beginIndependent() }
         }
     }
 

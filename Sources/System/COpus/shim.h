@@ -5,6 +5,7 @@
 #include <opus/opus.h>
 #include <opus/opus_custom.h>
 #include <stdio.h>
+#include <string.h>
 #define EARSHOT_NO_LOCKS __attribute__((swift_attr("@_noLocks")))
 
 static inline int earshot_opus_set_bitrate(OpusEncoder *e, opus_int32 v) { return opus_encoder_ctl(e, OPUS_SET_BITRATE(v)); }
@@ -25,6 +26,8 @@ static inline EARSHOT_NO_LOCKS int earshot_opus_decode_fec(
     OpusDecoder *d, const unsigned char *data, opus_int32 bytes, float *pcm, int frames) {
     return opus_decode_float(d, data, bytes, pcm, frames, 1);
 }
+// A decoder is one block of memory without pointers to itself.
+static inline EARSHOT_NO_LOCKS void earshot_opus_copy_decoder(void *to, const void *from, int bytes) { memcpy(to, from, bytes); }
 static inline EARSHOT_NO_LOCKS int earshot_opus_frames(const unsigned char *data, opus_int32 bytes, opus_int32 rate) {
     return opus_packet_get_nb_samples(data, bytes, rate);
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import Testing
+
+@testable import EarshotCall
+
+@Suite struct GapTailTests {
+    @Test func `the sound before a gap falls to silence in 5 ms, and other sound is unchanged`() {
+        var tail = GapTail(sampleRate: 48_000)
+        let block = AudioBuffer(channelCount: 2, frameCapacity: 64)
+        var heard: [[Float]] = [[], []]
+        for n in 0..<20 {
+            if n == 10 { tail.begin() }
+            for c in 0..<2 { for i in 0..<64 { block.channels[c][i] = n < 10 ? 0.5 - Float(c) : 0 } }
+            tail.process(block.channels, 64)
+            for c in 0..<2 { heard[c] += UnsafeBufferPointer(start: block.channels[c], count: 64) }
+        }
+        for (c, level) in [(0, Float(0.5)), (1, -0.5)] {
+            #expect(heard[c][..<640].allSatisfy { $0 == level } && heard[c][880...].allSatisfy { $0 == 0 })
+            #expect(zip(heard[c], heard[c].dropFirst()).allSatisfy { abs($0 - $1) < 0.0035 })
+        }
+    }
+}
