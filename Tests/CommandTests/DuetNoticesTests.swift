@@ -71,7 +71,7 @@ import Testing
         let both = status(.agreeing) { ($0.duet.hasAgreed, $0.duet.singers[0].hasAgreed) = (true, true) }
         #expect(notices.notices(both, people()) == [.say("Ben agrees.")])
         #expect(
-            notices.notices(status(.counting(3)), people()) == [.say("All agree. The song begins in a moment.")])
+            notices.notices(status(.counting(3)), people()) == [.say("All agree. The song begins after the count-in.")])
         #expect(notices.notices(status(.singing), people()) == [.say("Sing.")])
         #expect(notices.notices(status(.paused), people()) == [.say("The song is paused.")])
         #expect(notices.notices(status(.counting(0.5)), people()) == [])

@@ -56,7 +56,8 @@ final class SingerRig {
     ///   - input: nil if one card captures and plays.
     ///   - sings: the song and the voice at a second of the song.
     init(
-        song: Int, songRate: Double = SingerRig.songRate, output: Card, input: Card? = nil, jitter: Double = 0,
+        song: Int, songRate: Double = SingerRig.songRate, countIn: Beat? = nil, output: Card, input: Card? = nil,
+        jitter: Double = 0,
         sings: @escaping (Double) -> Double = voice
     ) {
         self.songRate = songRate
@@ -64,7 +65,7 @@ final class SingerRig {
         self.jitter = jitter
         source = SongSource(
             SyntheticSound(sampleRate: songRate, frameCount: song) { Float(sings(Double($0) / songRate)) },
-            into: memory)
+            countIn: countIn, into: memory)
         (self.output, self.input) = (output, input ?? output)
         clock = input == nil ? .shared : .separate
         mapper = TakeMapper(clock, sampleRate: Card.nominalRate)

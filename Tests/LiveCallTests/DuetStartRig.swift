@@ -38,7 +38,8 @@ final class DuetStartRig {
         song = try SongFile.describe(songPath)
         self.random = random
         for (index, peer) in simulation.peers.enumerated() {
-            let player = try SongPlayer(path: songPath, channelCount: 1, deviceRate: 48_000)
+            let player = try SongPlayer(
+                path: songPath, countIn: song.countIn, channelCount: 1, deviceRate: 48_000)
             peer.processor.scheduledSong.set(CallInsert(callback: player.memory.callback, owner: player.memory))
             var duet = LiveDuet()
             duet.player = player

@@ -16,17 +16,23 @@ package struct DuetSong: Codable, Hashable, Sendable {
     package var hash: String
     /// The length in seconds.
     package var duration: Double
+    /// The beat that counts the song in; nil if unknown.
+    package var beat: Beat?
 
     private enum CodingKeys: String, CodingKey {
-        case name, byteCount = "bytes", hash = "sha256", duration = "seconds"
+        case name, byteCount = "bytes", hash = "sha256", duration = "seconds", beat
     }
 
     /// - Parameter name: is shortened to 160 bytes of UTF-8, without control characters.
-    package init(name: String, byteCount: Int64, hash: String, duration: Double) {
+    package init(name: String, byteCount: Int64, hash: String, duration: Double, beat: Beat? = nil) {
         var name = String(String.UnicodeScalarView(name.unicodeScalars.map { Self.isControl($0) ? "-" : $0 }))
         while name.utf8.count > Self.longestName { name.removeLast() }
         (self.name, self.byteCount, self.hash, self.duration) = (name, byteCount, hash, duration)
+        self.beat = beat
     }
+
+    /// The beat of the song's count-in.
+    package var countIn: Beat { beat ?? .unknown }
 
     /// The name without its ending.
     package var title: String {
@@ -42,7 +48,7 @@ package struct DuetSong: Codable, Hashable, Sendable {
         !name.isEmpty && name.utf8.count <= Self.longestName && isHash(hash)
             && !name.unicodeScalars.contains(where: Self.isControl)
             && (1...Self.largestFile).contains(byteCount)
-            && duration > 0 && duration <= Self.longestDuration
+            && duration > 0 && duration <= Self.longestDuration && beat?.isValid ?? true
     }
 }
 

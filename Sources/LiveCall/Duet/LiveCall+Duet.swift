@@ -122,7 +122,7 @@ extension LiveCall {
             return true
         }
         guard isWanted else { return }
-        let player = openPlayer(path: path)
+        let player = openPlayer(path: path, countIn: song.countIn)
         let next = duet.withLock { duet -> DuetSong? in
             duet.isOpening = false
             guard duet.core?.song?.hash == song.hash else { return duet.core?.song }
@@ -141,16 +141,17 @@ extension LiveCall {
             let attempt = duet.core?.status(at: .now()).attempt
             return isMix ? attempt.flatMap { duet[$0]?.mixPath } : duet.songPath
         }
-        if let path, let player = openPlayer(path: path) {
+        let countIn = isMix ? nil : duet.withLock { $0.core?.song?.countIn }
+        if let path, let player = openPlayer(path: path, countIn: countIn) {
             duet.withLock { ($0.player, $0.hasMix) = (player, isMix) }
         }
         duet.withLock { duet in if duet.hasMix == isMix { duet.play(from: position, at: time) } }
     }
 
     /// Opens a file in the song's place; nil after an error, which is noted.
-    private func openPlayer(path: String) -> SongPlayer? {
+    private func openPlayer(path: String, countIn: Beat?) -> SongPlayer? {
         do throws(SongError) {
-            return try openSong(path: path) { [weak self] state in
+            return try openSong(path: path, countIn: countIn) { [weak self] state in
                 if let failure = state.failure { self?.duet.withLock { $0.note(.song(failure)) } }
             }
         } catch {

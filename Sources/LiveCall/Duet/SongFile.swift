@@ -10,7 +10,8 @@ import Glibc
 /// A song's file as a duet announces it. All functions wait for the disk.
 package enum SongFile {
     /// Reads a song's hash and length.
-    package static func describe(_ path: String) throws(DuetProblem) -> DuetSong {
+    /// - Parameter beat: nil if unknown.
+    package static func describe(_ path: String, beat: Beat? = nil) throws(DuetProblem) -> DuetSong {
         let (hash, byteCount) = try hash(path, limit: DuetSong.largestFile)
         let duration: Double
         do throws(AudioFileError) {
@@ -20,7 +21,8 @@ package enum SongFile {
         guard duration <= DuetSong.longestDuration else {
             throw .tooLong(path: path, limit: DuetSong.longestDuration)
         }
-        return DuetSong(name: PathText.fileName(path), byteCount: byteCount, hash: hash, duration: duration)
+        return DuetSong(
+            name: PathText.fileName(path), byteCount: byteCount, hash: hash, duration: duration, beat: beat)
     }
 
     /// Returns the rate in hertz and the frames of a song.

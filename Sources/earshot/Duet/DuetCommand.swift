@@ -30,6 +30,7 @@ struct HostDuet: ExampledCommand {
 
     static let examples = [
         CommandExample("Sing a song with whoever joins", "earshot duet host 'Blue Moon.ogg'"),
+        CommandExample("Count in a waltz", "earshot duet host waltz.mp3 --tempo 160 --bar 3"),
         CommandExample("Sing with known guests over JACK", "earshot duet host song.mp3 --accept known --device jack"),
     ]
 
@@ -38,6 +39,8 @@ struct HostDuet: ExampledCommand {
 
     @Option(help: ArgumentHelp("The room's name, up to 63 bytes. [default: NAME's room]", valueName: "room"))
     var room: String?
+
+    @OptionGroup(title: "Song") var beat: BeatOptions
 
     @OptionGroup(title: "Duet") var duet: DuetOptions
 
@@ -51,7 +54,7 @@ struct HostDuet: ExampledCommand {
     }
 
     func run() throws {
-        try duet.host(song, in: room, options)
+        try duet.host(song, beat: beat.beat, in: room, options)
     }
 }
 
@@ -106,14 +109,14 @@ struct DuetOptions: ParsableArguments {
     }
 
     /// Reads a song, opens a room for it, and runs the duet to its end.
-    func host(_ song: String, in room: String?, _ options: HostOptions) throws {
+    func host(_ song: String, beat: Beat? = nil, in room: String?, _ options: HostOptions) throws {
         var options = options
         try apply(to: &options.call)
         let path = URL(fileURLWithPath: song).path
         var found: DuetSong?
         try Failure.reporting {
             try SendCommand.checkFile(song)
-            do throws(DuetProblem) { found = try SongFile.describe(path) } catch {
+            do throws(DuetProblem) { found = try SongFile.describe(path, beat: beat) } catch {
                 throw Failure(DuetSentences.problem(error) { _ in "" }, status: Failure.data)
             }
         }

@@ -71,7 +71,7 @@ struct DuetNotices {
         case (_, .getting): [.say(DuetSentences.songArrives)]
         case (.getting, .agreeing): [.say(DuetSentences.songIsHere)]
         case (.paused, .singing): [.say(DuetSentences.resumed)]
-        case (_, .counting) where old != .paused: [.say(DuetSentences.counting)]
+        case (_, .counting) where old != .paused && old != .singing: [.say(DuetSentences.counting)]
         case (_, .singing): [.say(DuetSentences.singing)]
         case (_, .paused): [.say(DuetSentences.paused)]
         case (_, .listening): [.say(DuetSentences.listening)]

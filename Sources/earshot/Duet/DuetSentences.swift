@@ -46,7 +46,7 @@ enum DuetSentences {
         return "You agree. Waiting for \(RecordingSentences.list(names.map { TerminalText.sanitized($0) }))."
     }
 
-    static let counting = "All agree. The song begins in a moment."
+    static let counting = "All agree. The song begins after the count-in."
     static let singing = "Sing."
     static let paused = "The song is paused."
     static let resumed = "Song resumed."
