@@ -22,7 +22,7 @@ package enum DuetRefusal: Error, Hashable, Sendable {
 
 /// Commands of the local singer.
 extension DuetCore {
-    /// Chooses a song whose file is here, and begins a new attempt.
+    /// Chooses a song whose file is here, or a beat, and begins a new attempt.
     package mutating func choose(_ song: DuetSong) throws(DuetRefusal) {
         guard host == own || host == nil else { throw .notHost }
         presentSong = song.hash

@@ -166,6 +166,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         song = new
         sendings = [:]
         (agreement, stem, mix, appliedTransport, finishedAttempt) = (nil, nil, nil, nil, nil)
+        if new.isBeat { presentSong = new.hash }
         isPlayerOn = false
         actions.append(.setSong(new))
     }
@@ -251,7 +252,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     }
 
     private mutating func sendSong(at now: HostTime) {
-        guard host == own, let song, presentSong == song.hash else { return }
+        guard host == own, let song, !song.isBeat, presentSong == song.hash else { return }
         for (member, other) in others.sorted(by: { $0.key < $1.key }) where other.message.presentSong != song.hash {
             let due = sendings[member] ?? .some(now.advanced(bySeconds: Self.lookingTime))
             sendings[member] = .some(due)

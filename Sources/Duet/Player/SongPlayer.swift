@@ -33,12 +33,29 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
     ///   - deviceRate: the call's rate in hertz.
     ///   - handle: is called when the song ends or fails, on the thread that does the work.
     /// - Throws: the errors of opening; ``AudioFileError/notAudio(path:reason:)`` for a file without a frame.
-    package init(
+    package convenience init(
         path: String, countIn: Beat? = nil, channelCount: Int, deviceRate: Double,
         _ handle: @escaping @Sendable (SongState) -> Void = { _ in }
     ) throws(AudioFileError) {
         let file = try DamageTolerantReader(path: path)
         guard file.frameCount > 0 else { throw .notAudio(path: path, reason: "it contains no sound") }
+        self.init(file, countIn: countIn, channelCount: channelCount, deviceRate: deviceRate, handle)
+    }
+
+    /// Makes a beat of so many seconds in place of a song, which also counts itself in.
+    package convenience init(
+        _ beat: Beat, duration: Double, channelCount: Int, deviceRate: Double,
+        _ handle: @escaping @Sendable (SongState) -> Void = { _ in }
+    ) {
+        self.init(
+            BeatReader(beat, duration: duration), countIn: beat, channelCount: channelCount, deviceRate: deviceRate,
+            handle)
+    }
+
+    private init(
+        _ file: any SoundFileReader, countIn: Beat?, channelCount: Int, deviceRate: Double,
+        _ handle: @escaping @Sendable (SongState) -> Void
+    ) {
         memory = SongMemory(channelCount: channelCount, sampleRate: deviceRate, capacity: Int(deviceRate))
         deck = SongDeck(file, countIn: countIn, memory)
         (sampleRate, frameCount) = (deck.source.sampleRate, deck.source.frameCount)

@@ -7,7 +7,7 @@ import EarshotMediaTransport
 import Foundation
 import Glibc
 
-/// A song's file as a duet announces it. All functions wait for the disk.
+/// A song's file, or a beat in its place, as a duet announces it. Functions with a path wait for the disk.
 package enum SongFile {
     /// Reads a song's hash and length.
     /// - Parameter beat: nil if unknown.
@@ -23,6 +23,16 @@ package enum SongFile {
         }
         return DuetSong(
             name: PathText.fileName(path), byteCount: byteCount, hash: hash, duration: duration, beat: beat)
+    }
+
+    /// Describes a beat in place of a song.
+    /// - Parameter duration: in seconds, ``DuetSong/shortestBeat`` to ``DuetSong/longestDuration``.
+    package static func describe(_ beat: Beat, duration: Double) -> DuetSong {
+        var hasher = SHA256Hasher()
+        Array("beat \(beat.tempo) \(beat.beatsPerBar) \(duration)".utf8).withUnsafeBytes { hasher.update($0) }
+        return DuetSong(
+            name: String(format: "Beat %g", beat.tempo), byteCount: 0, hash: hasher.finish().hex, duration: duration,
+            beat: beat)
     }
 
     /// Returns the rate in hertz and the frames of a song.

@@ -119,8 +119,11 @@ struct DuetNotices {
         }
         for path in status.mixPaths where old?.mixPaths.contains(path) != true {
             let missing = path == status.mixPath ? status.singers.subtracting(status.presentStems).sorted() : []
+            let isBeat = path == status.mixPath && duet.song?.isBeat == true
             notices.append(
-                .say(DuetSentences.mixed(path, missing: missing.map(people.name), hasKeys: people.hasKeys)))
+                .say(
+                    DuetSentences.mixed(
+                        path, missing: missing.map(people.name), isBeat: isBeat, hasKeys: people.hasKeys)))
         }
         return notices
     }
