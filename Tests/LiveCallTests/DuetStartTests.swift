@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [
-        Limit(network: .lan, start: 0.16, seek: 0.16, later: 0.05),
+        Limit(network: .lan, start: 0.16, seek: 0.08, later: 0.05),
         Limit(network: .wifiGood, start: 2.5, seek: 2.5, later: 2),
         Limit(network: .wifiCongested, start: 5, seek: 5, later: 5),
     ])
