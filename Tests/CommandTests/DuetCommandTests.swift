@@ -72,6 +72,38 @@ import Testing
         #expect(mix.wait() == .exit(0) && mix.output.contains("mix-stage.m4a"), "\(mix.output)\(mix.errors)")
     }
 
+    @Test func `two people sing to a beat, and the mix has their voices alone`() throws {
+        let scratch = try Scratch()
+        let port = try Earshot.freePort()
+        let card = ["--device", "simulated", "--speak", Earshot.speech, "--agree"]
+        let host = try Earshot.start(
+            [
+                "duet", "host", "--beat", "240", "--length", "1s", "--port", "\(port)", "--accept", "all",
+                "--no-announce",
+            ]
+                + card + ["--name", "Anna", "--folder", scratch("anna")])
+        try #require(host.says("Beat: 240 a minute, 4 in a bar (0:01)."), "\(host.errors)")
+        let guest = try Earshot.start(
+            ["duet", "join", "127.0.0.1:\(port)", "--name", "Ben", "--folder", scratch("ben")] + card)
+        try #require(guest.says("Beat: 240 a minute"), "\(guest.errors)")
+        for program in [host, guest] {
+            #expect(program.says("mix.m4a  The mix has the voices without the beat.", seconds: 20), "\(program.errors)")
+        }
+        guest.signal(SIGINT)
+        host.signal(SIGINT)
+        _ = (guest.wait(seconds: 8), host.wait(seconds: 8))
+        #expect(!guest.errors.contains("Receiving the song"))
+        for name in ["anna", "ben"] {
+            let take = try Self.take(scratch(name))
+            #expect(take.contains("Beat 240"))
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: take).sorted() == [
+                    "Anna.flac", "Ben.flac", "mix.m4a", "recording.json",
+                ])
+            #expect(try SoundFiles.open("\(take)/Ben.flac").frameCount == 48_000)
+        }
+    }
+
     @Test func `a singer who leaves in mid-song, and the one who stays, both keep their voices and a mix`() throws {
         let scratch = try Scratch()
         try Self.writeSong(scratch("song.wav"), seconds: 30)

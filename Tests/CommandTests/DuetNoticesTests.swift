@@ -71,7 +71,7 @@ import Testing
         let both = status(.agreeing) { ($0.duet.hasAgreed, $0.duet.singers[0].hasAgreed) = (true, true) }
         #expect(notices.notices(both, people()) == [.say("Ben agrees.")])
         #expect(
-            notices.notices(status(.counting(3)), people()) == [.say("All agree. The song begins in a moment.")])
+            notices.notices(status(.counting(3)), people()) == [.say("All agree. The song begins after the count-in.")])
         #expect(notices.notices(status(.singing), people()) == [.say("Sing.")])
         #expect(notices.notices(status(.paused), people()) == [.say("The song is paused.")])
         #expect(notices.notices(status(.counting(0.5)), people()) == [])
@@ -131,6 +131,24 @@ import Testing
                 .warn("This room has no sound, so nobody can sing in it."),
                 .warn("/d: Permission denied. Choose another with --folder."),
             ])
+    }
+
+    @Test func `a beat is named, and its mix is said to be without it`() {
+        var notices = DuetNotices()
+        let beat = SongFile.describe(Beat(tempo: 92.5, beatsPerBar: 3), duration: 300)
+        #expect(
+            notices.notices(status(.agreeing) { $0.duet.song = beat }, people(nil)) == [
+                .say("Beat: 92.5 a minute, 3 in a bar (5:00).")
+            ])
+        _ = notices.notices(status(.ended) { $0.duet.song = beat }, people())
+        let mixed = status(.ended) {
+            $0.duet.song = beat
+            ($0.presentStems, $0.mixPath, $0.mixPaths) = ([ben], "/d/mix.m4a", ["/d/mix.m4a"])
+        }
+        #expect(
+            notices.notices(mixed, people(hasKeys: false)).last
+                == .say("Saved: /d/mix.m4a  The mix has the voices without the beat."))
+        #expect(DuetSentences.line(status(.singing) { $0.duet.song = beat }) == "♪ Beat 92.5 1:00/5:00")
     }
 
     @Test func `the status line shows what the song does`() {

@@ -74,7 +74,7 @@ import Testing
         }
         try write(scratch("Blue Song.ogg"), 2, 440)
         var duet = try DuetFolder(
-            creating: scratch("duet"), name: "Anna & Ben", recordedBy: "Anna", song: scratch("Blue Song.ogg"),
+            creating: scratch("duet"), name: "Anna & Ben", recordedBy: "Anna", song: .file(scratch("Blue Song.ogg")),
             program: "test")
         for (name, frequency) in [("Anna", 600.0), ("Ben", 800)] {
             try write(scratch("stem.flac"), 1, frequency)

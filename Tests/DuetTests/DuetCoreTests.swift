@@ -253,7 +253,9 @@ import Testing
         var names = ["\u{1}", "\"", "\\", "/", "ü", "😀"].map { String(repeating: $0, count: 200) }
         names.append("\u{7F}\n.ogg")
         for name in names {
-            let song = DuetSong(name: name, byteCount: .max, hash: DuetRig.song.hash, duration: 123.456789012345)
+            let song = DuetSong(
+                name: name, byteCount: .max, hash: DuetRig.song.hash, duration: 123.456789012345,
+                beat: Beat(tempo: 123.45678901234567, beatsPerBar: 8))
             var message = DuetMessage()
             message.clock = .init(term: .max, from: .min, to: .min, rate: -1.2345678901234567e-4)
             message.song = song

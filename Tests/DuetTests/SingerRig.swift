@@ -53,18 +53,20 @@ final class SingerRig {
     )
 
     /// - Parameters:
+    ///   - file: the song; nil for one of the function `sings`.
     ///   - input: nil if one card captures and plays.
     ///   - sings: the song and the voice at a second of the song.
     init(
-        song: Int, songRate: Double = SingerRig.songRate, output: Card, input: Card? = nil, jitter: Double = 0,
+        song: Int, songRate: Double = SingerRig.songRate, file: (any SoundFileReader)? = nil, countIn: Beat? = nil,
+        output: Card, input: Card? = nil, jitter: Double = 0,
         sings: @escaping (Double) -> Double = voice
     ) {
         self.songRate = songRate
         self.sings = sings
         self.jitter = jitter
         source = SongSource(
-            SyntheticSound(sampleRate: songRate, frameCount: song) { Float(sings(Double($0) / songRate)) },
-            into: memory)
+            file ?? SyntheticSound(sampleRate: songRate, frameCount: song) { Float(sings(Double($0) / songRate)) },
+            countIn: countIn, into: memory)
         (self.output, self.input) = (output, input ?? output)
         clock = input == nil ? .shared : .separate
         mapper = TakeMapper(clock, sampleRate: Card.nominalRate)

@@ -24,7 +24,7 @@ import Testing
         let path = scratch.path(song)
         try MixRig.write([MixRig.tone(440, Self.length), MixRig.tone(550, Self.length)], to: path)
         return try DuetFolder(
-            creating: scratch.path("duet"), name: "Anna & Ben", recordedBy: "Anna", song: path, program: "test")
+            creating: scratch.path("duet"), name: "Anna & Ben", recordedBy: "Anna", song: .file(path), program: "test")
     }
 
     /// Writes a stem of one level, and returns its path.
@@ -148,12 +148,37 @@ import Testing
         #expect(try DuetFolder(path: duet.path).frameCount == Self.length)
     }
 
+    @Test func `a beat has no track, and the mix is that of the voices`() throws {
+        let beat = SongFile.describe(Beat(tempo: 92.5), duration: 1.25)
+        let sound = try #require(DuetSound(beat, path: nil))
+        var duet = try DuetFolder(
+            creating: scratch.path("beat"), name: "Duet", recordedBy: "Anna", song: sound, program: "test")
+        #expect(duet.sampleRate == 48_000 && duet.frameCount == 60_000)
+        #expect(throws: DuetFolderError.self) {
+            try duet.addStem(path: stem(), singer: "Eve", key: nil, isLocal: false)
+        }
+        try duet.addStem(path: stem(frameCount: 60_000), singer: "Anna", key: keys[0], isLocal: true)
+        // The folder of a beat is opened with the beat.
+        #expect(throws: DuetFolderError.noSong(folder: duet.path)) { try DuetFolder(path: duet.path) }
+        var opened = try DuetFolder(path: duet.path, song: sound)
+        #expect(opened.frameCount == 60_000)
+        try opened.addStem(path: stem(0.2, frameCount: 60_000), singer: "Ben", key: keys[1], isLocal: false)
+        let source = try MixSource(folder: duet.path)
+        #expect(source.voices.map(\.name) == ["Anna", "Ben"] && source.voices.allSatisfy { !$0.isSong })
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: duet.path).sorted() == [
+                "Anna.flac", "Ben.flac", "recording.json",
+            ])
+        #expect(beat.title == "Beat 92.5" && beat.hash == SongFile.describe(Beat(tempo: 92.5), duration: 1.25).hash)
+        #expect(beat.hash != SongFile.describe(Beat(tempo: 92.5), duration: 1.5).hash)
+    }
+
     @Test func `a song that cannot be read leaves no folder, and a recording is no duet`() throws {
         let path = scratch.path("text.mp3")
         try "no sound".write(toFile: path, atomically: true, encoding: .utf8)
         #expect(throws: DuetFolderError.self) {
             try DuetFolder(
-                creating: scratch.path("duet"), name: "Duet", recordedBy: "Anna", song: path, program: "test")
+                creating: scratch.path("duet"), name: "Duet", recordedBy: "Anna", song: .file(path), program: "test")
         }
         #expect(PathText.status(scratch.path("duet")) == nil)
         try scratch.add("Ann", [MixRig.tone(440, 100)])

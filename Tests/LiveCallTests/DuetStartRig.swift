@@ -21,7 +21,16 @@ final class DuetStartRig {
     private let song: DuetSong
 
     /// - Parameter songPath: the song of ``SungCallRig/writeSong()``.
-    init(seed: UInt64, network: NetworkProfile, songPath: String) throws {
+    convenience init(seed: UInt64, network: NetworkProfile, songPath: String) throws {
+        let song = try SongFile.describe(songPath)
+        try self.init(seed: seed, network: network, song) {
+            try SongPlayer(path: songPath, countIn: song.countIn, channelCount: 1, deviceRate: 48_000)
+        }
+    }
+
+    init(
+        seed: UInt64, network: NetworkProfile, _ song: DuetSong, makePlayer: () throws -> SongPlayer
+    ) throws {
         var random = SeededRandom(seed: seed)
         var configuration = CallSimulation.Configuration()
         configuration.codec = .pcm
@@ -35,10 +44,10 @@ final class DuetStartRig {
             configuration.peers[peer].blockFrameCount = [64, 128, 256][Int(3 * random.unit())]
         }
         simulation = try CallSimulation(configuration)
-        song = try SongFile.describe(songPath)
+        self.song = song
         self.random = random
         for (index, peer) in simulation.peers.enumerated() {
-            let player = try SongPlayer(path: songPath, channelCount: 1, deviceRate: 48_000)
+            let player = try makePlayer()
             peer.processor.scheduledSong.set(CallInsert(callback: player.memory.callback, owner: player.memory))
             var duet = LiveDuet()
             duet.player = player

@@ -47,9 +47,9 @@ import Testing
         defer { rig.delete() }
         let folder = rig.folder
         try await rig.record()
-        #expect(try rig.call.openSong(path: rig.song).frameCount == SungCallRig.songLength)
+        #expect(try rig.call.openSong(.file(rig.song)).frameCount == SungCallRig.songLength)
         #expect(await happens { FileManager.default.fileExists(atPath: "\(folder)/Bob.take") })
-        _ = try rig.call.openSong(path: rig.song)
+        _ = try rig.call.openSong(.file(rig.song))
         #expect(await happens { FileManager.default.fileExists(atPath: "\(folder)/Bob 2.take") })
         rig.call.closeSong()
         rig.call.closeSong()
@@ -63,7 +63,7 @@ import Testing
         let rig = try await Call()
         defer { rig.delete() }
         let folder = rig.folder
-        _ = try rig.call.openSong(path: rig.song)
+        _ = try rig.call.openSong(.file(rig.song))
         try await rig.record()
         #expect(await happens { FileManager.default.fileExists(atPath: "\(folder)/Bob.take") })
         await rig.call.close()
@@ -73,9 +73,9 @@ import Testing
     @Test func `a song that cannot be opened leaves the present one`() async throws {
         let rig = try await Call()
         defer { rig.delete() }
-        _ = try rig.call.openSong(path: rig.song)
+        _ = try rig.call.openSong(.file(rig.song))
         do {
-            _ = try rig.call.openSong(path: "/none.wav")
+            _ = try rig.call.openSong(.file("/none.wav"))
             Issue.record("a missing file was opened")
         } catch {
             guard case .file(.missing(path: "/none.wav")) = error else { throw error }

@@ -135,4 +135,33 @@ import Testing
         #expect(throws: DuetRefusal.notStarted) { try rig.call.perform(DuetOrder.pause) }
         await rig.call.close()
     }
+
+    @Test func `a guest makes a beat by itself, and takes part at once`() async throws {
+        let rig = try await Rig(isHost: false)
+        defer { rig.delete() }
+        var message = DuetMessage()
+        let beat = SongFile.describe(Beat(tempo: 96), duration: 300)
+        message.song = beat
+        let first = message
+        #expect(
+            await happens {
+                rig.receive(first, from: 1)
+                return rig.message()?.presentSong == beat.hash && rig.media.asked.contains("song")
+            })
+        #expect(rig.call.duetStatus?.duet.phase == .agreeing && rig.call.duetStatus?.duet.song?.duration == 300)
+        try rig.call.perform(DuetOrder.agree(true))
+        #expect(rig.call.duetStatus?.problems.isEmpty == true)
+        await rig.call.close()
+    }
+
+    @Test func `a host's beat is announced without a file`() async throws {
+        let rig = try await Rig()
+        defer { rig.delete() }
+        let beat = SongFile.describe(Beat(tempo: 96, beatsPerBar: 3), duration: 60)
+        rig.call.choose(beat, path: nil)
+        #expect(await happens { rig.message()?.song == beat && rig.message()?.presentSong == beat.hash })
+        #expect(await happens { rig.media.asked.contains("song") })
+        #expect(rig.call.duetStatus?.problems.isEmpty == true)
+        await rig.call.close()
+    }
 }

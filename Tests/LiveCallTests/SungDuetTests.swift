@@ -47,11 +47,11 @@ import Testing
         let scratch = try MixRig()
         defer { try? FileManager.default.removeItem(atPath: song) }
         var duet = try DuetFolder(
-            creating: scratch.path("duet"), name: "Anna & Ben", recordedBy: "Anna", song: song, program: "test")
+            creating: scratch.path("duet"), name: "Anna & Ben", recordedBy: "Anna", song: .file(song), program: "test")
         var sounds = [try MixRig.read(song)[0]]
         for singer in rig.singers {
             let stem = try AlignedStem.write(
-                takesOf: singer.folder, song: duet.songPath, to: scratch.path("\(singer.name).flac"))
+                takesOf: singer.folder, song: .file(duet.songPath), to: scratch.path("\(singer.name).flac"))
             #expect(stem.faults.isEmpty && fileMode(stem.path) == 0o600)
             let sound = try MixRig.read(stem.path)
             #expect(sound.map(\.count) == [SungCallRig.songLength])

@@ -44,10 +44,10 @@ struct TakeFolderRig {
     }
 
     /// Writes the stem and reads it.
-    func write() throws -> (stem: AlignedStem, sound: [[Float]]) {
+    func write(song: DuetSound? = nil) throws -> (stem: AlignedStem, sound: [[Float]]) {
         _ = try recording.source()
         let stem = try AlignedStem.write(
-            takesOf: recording.folder, song: recording.path("song.wav"), to: stemPath)
+            takesOf: recording.folder, song: song ?? .file(recording.path("song.wav")), to: stemPath)
         return (stem, try MixRig.read(stemPath))
     }
 

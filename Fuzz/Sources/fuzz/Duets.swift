@@ -8,6 +8,7 @@ func fuzzDuet(_ input: UnsafeRawBufferPointer) -> CInt {
     let bytes = message.bytes
     // Escapes may make a message longer than a datagram.
     if bytes.count <= DuetMessage.maximumSize { precondition(DuetMessage(bytes) == message) }
+    if let beat = message.song?.beat { precondition(beat.period >= 0.2 && beat.countInTime < 17) }
     guard let transport = message.transport else { return 0 }
     let position = transport.position(at: transport.groupTime)
     precondition(position >= 0 && position <= DuetTransport.latestPosition)
@@ -24,6 +25,7 @@ func duetSeeds() -> [[UInt8]] {
     return [
         "{\"duet\":1,\"clock\":{\"term\":1,\"from\":81234567890123,\"to\":-5,\"rate\":-1e-05},\"agrees\":1,\"has\":\"\(hash)\"}",
         "{\"duet\":1,\"song\":{\"name\":\"\\u00e9.ogg\",\"bytes\":4194304,\"sha256\":\"\(hash)\",\"seconds\":192.5}}",
+        "{\"duet\":1,\"song\":{\"name\":\"Beat\",\"bytes\":0,\"sha256\":\"\(hash)\",\"seconds\":300,\"beat\":{\"bpm\":92.5,\"bar\":3}}}",
         "{\"duet\":1,\"transport\":{\"revision\":4,\"attempt\":1,\"state\":\"playing\",\"position\":0,\"time\":8123}}",
         "{\"duet\":1,\"stem\":{\"attempt\":1,\"bytes\":96,\"sha256\":\"\(hash)\"},\"transport\":null}",
     ].map { Array($0.utf8) }

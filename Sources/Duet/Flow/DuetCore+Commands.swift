@@ -22,7 +22,7 @@ package enum DuetRefusal: Error, Hashable, Sendable {
 
 /// Commands of the local singer.
 extension DuetCore {
-    /// Chooses a song whose file is here, and begins a new attempt.
+    /// Chooses a song whose file is here, or a beat, and begins a new attempt.
     package mutating func choose(_ song: DuetSong) throws(DuetRefusal) {
         guard host == own || host == nil else { throw .notHost }
         presentSong = song.hash
@@ -82,7 +82,7 @@ extension DuetCore {
     package mutating func resume(at now: HostTime) throws(DuetRefusal) {
         let time = try commandTime(at: now)
         guard transport.state == .paused else { return }
-        change(to: .playing, position: transport.position, at: time)
+        change(to: .playing, position: transport.position, at: counted(time, from: transport.position))
     }
 
     /// Continues at a position in seconds, clamped to the song. A paused song stays paused.
@@ -90,7 +90,8 @@ extension DuetCore {
         let time = try commandTime(at: now)
         guard transport.state != .listening else { return }
         let last = max(0, (song?.duration ?? 0) - 0.1)
-        change(to: transport.state, position: Self.nanoseconds(max(0, min(last, position))), at: time)
+        let nanoseconds = Self.nanoseconds(max(0, min(last, position)))
+        change(to: transport.state, position: nanoseconds, at: counted(time, from: nanoseconds))
     }
 
     /// Begins a new attempt, to which all singers must agree.
@@ -113,6 +114,11 @@ extension DuetCore {
         guard transport.state != .waiting else { throw .notStarted }
         guard let time = group.groupTime(at: now)?.time else { throw .noTime }
         return time.advanced(bySeconds: Self.commandTime)
+    }
+
+    /// Returns the time of a position to be played from a time on: later by the count-in if it is the song's beginning.
+    private func counted(_ time: HostTime, from position: Int64) -> HostTime {
+        time.advanced(bySeconds: position == 0 ? song?.countIn.countInTime ?? 0 : 0)
     }
 
     private static func nanoseconds(_ seconds: Double) -> Int64 { Int64((max(0, seconds) * 1e9).rounded()) }

@@ -17,7 +17,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         case sendSong(to: Member)
         /// The song is this one from now on.
         case setSong(DuetSong)
-        /// Plays from so many seconds on.
+        /// Plays from so many seconds on; negative for a count-in.
         case play(from: Double, at: HostTime)
         /// Plays the mix of the attempt from so many seconds on.
         case playMix(from: Double, at: HostTime)
@@ -31,8 +31,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     static var interval: Double { 0.25 }
     /// Seconds without a message after which a member no longer counts as a singer.
     static var silence: Double { 3 }
-    /// Seconds from the agreement to the song's first frame: the count-in.
-    static var leadTime: Double { 3.5 }
+    /// Seconds from the agreement to the count-in, so that each member knows it in time and finds the group's time.
+    static var leadTime: Double { 1.5 }
     /// Seconds from a command to its instant, so that each member knows it in time.
     static var commandTime: Double { 0.5 }
     /// Seconds by which a start may move without another order: a frame of a device.
@@ -166,6 +166,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         song = new
         sendings = [:]
         (agreement, stem, mix, appliedTransport, finishedAttempt) = (nil, nil, nil, nil, nil)
+        if new.isBeat { presentSong = new.hash }
         isPlayerOn = false
         actions.append(.setSong(new))
     }
@@ -178,7 +179,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
                 $0.message.presentSong == song.hash && $0.message.agreement == transport.attempt
             })
         else { return }
-        change(to: .playing, position: 0, at: time.advanced(bySeconds: Self.leadTime))
+        change(to: .playing, position: 0, at: time.advanced(bySeconds: Self.leadTime + song.countIn.countInTime))
     }
 
     mutating func change(to state: DuetTransport.State, position: Int64, at time: HostTime) {
@@ -211,7 +212,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     /// Gives the player the order of the transport, unless it has it. Until shortly before a start the order follows better
     /// estimates of the group's time.
     private mutating func apply(_ song: DuetSong, at now: HostTime) {
-        guard let start = group.localTime(at: transport.groupTime),
+        let countInTime = transport.state == .playing && transport.position == 0 ? song.countIn.countInTime : 0
+        guard let start = group.localTime(at: transport.groupTime.advanced(bySeconds: -countInTime)),
             transport.state != .listening || mix == transport.attempt
         else { return }
         let isImproved =
@@ -219,7 +221,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
             && abs(start.seconds(since: playTime)) > Self.startTolerance
         guard appliedTransport != transport || isImproved else { return }
         appliedTransport = transport
-        if transport.isMoving { play(song, start, at: now) } else { stopPlayer(at: max(now, start)) }
+        guard transport.isMoving else { return stopPlayer(at: max(now, start)) }
+        play(song, from: -countInTime, start, at: now)
     }
 
     private mutating func stopPlayer(at time: HostTime) {
@@ -228,7 +231,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         actions.append(.pause(at: time))
     }
 
-    private mutating func play(_ song: DuetSong, _ start: HostTime, at now: HostTime) {
+    /// - Parameter first: the earliest position, due at `start` unless the transport has a later one.
+    private mutating func play(_ song: DuetSong, from first: Double, _ start: HostTime, at now: HostTime) {
         let earliest = now.advanced(bySeconds: Self.preparation)
         let time = max(start, earliest)
         // A member that learns of the start late joins in place.
@@ -236,7 +240,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         let position = transport.position(at: group)
         guard position < song.duration else { return stopPlayer(at: now) }
         (isPlayerOn, playTime, orderTime) = (true, time, now)
-        let seconds = max(0, position)
+        let seconds = max(first, position)
         actions.append(
             transport.state == .listening ? .playMix(from: seconds, at: time) : .play(from: seconds, at: time))
     }
@@ -248,7 +252,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     }
 
     private mutating func sendSong(at now: HostTime) {
-        guard host == own, let song, presentSong == song.hash else { return }
+        guard host == own, let song, !song.isBeat, presentSong == song.hash else { return }
         for (member, other) in others.sorted(by: { $0.key < $1.key }) where other.message.presentSong != song.hash {
             let due = sendings[member] ?? .some(now.advanced(bySeconds: Self.lookingTime))
             sendings[member] = .some(due)

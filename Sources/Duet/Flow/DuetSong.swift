@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The song that the singers of a duet have chosen: a file, found by its hash.
+/// The song that the singers of a duet have chosen: a file, found by its hash, or a beat that each program makes by itself.
 package struct DuetSong: Codable, Hashable, Sendable {
     /// The greatest size of a song's file in bytes.
     package static let largestFile: Int64 = 512 << 20
@@ -8,28 +8,41 @@ package struct DuetSong: Codable, Hashable, Sendable {
     package static let longestDuration = 6 * 3_600.0
     /// The bytes of the longest name. In JSON they are at most twice as many, so that each message fits a datagram.
     private static let longestName = 160
+    /// The shortest beat in seconds.
+    package static let shortestBeat = 1.0
 
-    /// The file's name without its folder.
+    /// The file's name without its folder, or that of the beat.
     package var name: String
+    /// 0 for a beat, which has no file.
     package var byteCount: Int64
-    /// The SHA-256 of the file in 64 hexadecimal digits.
+    /// The SHA-256 of the file in 64 hexadecimal digits; for a beat that of its description.
     package var hash: String
     /// The length in seconds.
     package var duration: Double
+    /// The beat that counts the song in, or that is the song; nil if unknown.
+    package var beat: Beat?
 
     private enum CodingKeys: String, CodingKey {
-        case name, byteCount = "bytes", hash = "sha256", duration = "seconds"
+        case name, byteCount = "bytes", hash = "sha256", duration = "seconds", beat
     }
 
     /// - Parameter name: is shortened to 160 bytes of UTF-8, without control characters.
-    package init(name: String, byteCount: Int64, hash: String, duration: Double) {
+    package init(name: String, byteCount: Int64, hash: String, duration: Double, beat: Beat? = nil) {
         var name = String(String.UnicodeScalarView(name.unicodeScalars.map { Self.isControl($0) ? "-" : $0 }))
         while name.utf8.count > Self.longestName { name.removeLast() }
         (self.name, self.byteCount, self.hash, self.duration) = (name, byteCount, hash, duration)
+        self.beat = beat
     }
 
-    /// The name without its ending.
+    /// True for a beat in place of a song.
+    package var isBeat: Bool { byteCount == 0 }
+
+    /// The beat of the song's count-in.
+    package var countIn: Beat { beat ?? .unknown }
+
+    /// The name without the ending of a file.
     package var title: String {
+        if isBeat { return name }
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count > 1 && !parts[0].isEmpty ? parts.dropLast().joined(separator: ".") : name
     }
@@ -41,8 +54,8 @@ package struct DuetSong: Codable, Hashable, Sendable {
     var isValid: Bool {
         !name.isEmpty && name.utf8.count <= Self.longestName && isHash(hash)
             && !name.unicodeScalars.contains(where: Self.isControl)
-            && (1...Self.largestFile).contains(byteCount)
-            && duration > 0 && duration <= Self.longestDuration
+            && (isBeat ? beat != nil && duration >= Self.shortestBeat : (1...Self.largestFile).contains(byteCount))
+            && duration > 0 && duration <= Self.longestDuration && beat?.isValid ?? true
     }
 }
 

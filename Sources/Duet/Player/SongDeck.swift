@@ -28,8 +28,8 @@ struct SongDeck: ~Copyable {
     private var dueFrame = 0
 
     /// - Parameter file: owned by the deck from now on.
-    init(_ file: any SoundFileReader, _ memory: SongMemory) {
-        source = SongSource(file, into: memory)
+    init(_ file: any SoundFileReader, countIn: Beat?, _ memory: SongMemory) {
+        source = SongSource(file, countIn: countIn, into: memory)
         self.memory = memory
     }
 

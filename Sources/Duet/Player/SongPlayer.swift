@@ -28,18 +28,36 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
 
     /// Opens a song. It plays after ``play(from:at:)``.
     /// - Parameters:
+    ///   - countIn: the beat whose last bar before the song is heard if the song plays from a negative position; nil for none.
     ///   - channelCount: the channels of the call.
     ///   - deviceRate: the call's rate in hertz.
     ///   - handle: is called when the song ends or fails, on the thread that does the work.
     /// - Throws: the errors of opening; ``AudioFileError/notAudio(path:reason:)`` for a file without a frame.
-    package init(
-        path: String, channelCount: Int, deviceRate: Double,
+    package convenience init(
+        path: String, countIn: Beat? = nil, channelCount: Int, deviceRate: Double,
         _ handle: @escaping @Sendable (SongState) -> Void = { _ in }
     ) throws(AudioFileError) {
         let file = try DamageTolerantReader(path: path)
         guard file.frameCount > 0 else { throw .notAudio(path: path, reason: "it contains no sound") }
+        self.init(file, countIn: countIn, channelCount: channelCount, deviceRate: deviceRate, handle)
+    }
+
+    /// Makes a beat of so many seconds in place of a song, which also counts itself in.
+    package convenience init(
+        _ beat: Beat, duration: Double, channelCount: Int, deviceRate: Double,
+        _ handle: @escaping @Sendable (SongState) -> Void = { _ in }
+    ) {
+        self.init(
+            BeatReader(beat, duration: duration), countIn: beat, channelCount: channelCount, deviceRate: deviceRate,
+            handle)
+    }
+
+    private init(
+        _ file: any SoundFileReader, countIn: Beat?, channelCount: Int, deviceRate: Double,
+        _ handle: @escaping @Sendable (SongState) -> Void
+    ) {
         memory = SongMemory(channelCount: channelCount, sampleRate: deviceRate, capacity: Int(deviceRate))
-        deck = SongDeck(file, memory)
+        deck = SongDeck(file, countIn: countIn, memory)
         (sampleRate, frameCount) = (deck.source.sampleRate, deck.source.frameCount)
         published = LockedValue(SongState())
         self.handle = handle
@@ -66,7 +84,7 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
     /// The state at the last turn of the thread.
     package var state: SongState { published.withLock { $0 } }
 
-    /// Plays from a position on, clamped to the song, which leaves the loudspeaker at a host time.
+    /// Plays from a position on, clamped to the song and its count-in, which leaves the loudspeaker at a host time.
     package func play(from position: SongPosition, at time: HostTime) { give(.play(position, time)) }
 
     /// Pauses the song at a host time.

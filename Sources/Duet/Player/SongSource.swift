@@ -25,12 +25,13 @@ package struct SongSource: ~Copyable {
     package private(set) var hasEnded = false
 
     private let reader: ConvertedFileReader
+    private let countIn: Beat?
     private let memory: SongMemory
     private var ring: AudioRing { memory.ring }
     private let chunk: AudioBuffer
     private let step: Double
     private var resampler: Resampler
-    /// The song frame that is read next; negative before the song.
+    /// The song frame that is read next; negative in the count-in.
     private var inputFrame: Int64 = 0
     /// The first ring frame after the last seek.
     private var seekFrame = 0
@@ -38,12 +39,14 @@ package struct SongSource: ~Copyable {
 
     /// - Parameters:
     ///   - file: owned by the source from now on.
+    ///   - countIn: the beat that is heard before the song; nil for silence.
     ///   - memory: the source is the only writer of its ring.
-    package init(_ file: any SoundFileReader, into memory: SongMemory) {
+    package init(_ file: any SoundFileReader, countIn: Beat? = nil, into memory: SongMemory) {
         sampleRate = file.processingFormat.sampleRate
         let channelCount = memory.ring.channelCount
         reader = ConvertedFileReader(file, as: AudioFormat(sampleRate: sampleRate, channelCount: channelCount))
         frameCount = reader.frameCount
+        self.countIn = countIn
         self.memory = memory
         chunk = AudioBuffer(channelCount: channelCount, frameCapacity: Self.chunkLength)
         step = sampleRate / memory.sampleRate
@@ -59,11 +62,12 @@ package struct SongSource: ~Copyable {
         resampler.step = step * (1 + (correction.isFinite ? max(-limit, min(limit, correction)) : 0))
     }
 
-    /// Continues with another position, clamped to the song.
+    /// Continues with another position, clamped to the song and its count-in.
     /// - Returns: the ring frame of the position. Earlier frames stay in the ring until the renderer discards them.
     package mutating func seek(to position: SongPosition) throws(AudioFileError) -> Int {
         let end = SongPosition(frame: Int64(frameCount))
-        let position = max(SongPosition(units: 0), min(end, position))
+        let start = SongPosition(frame: -Int64(((countIn?.countInTime ?? 0) * sampleRate).rounded(.up)))
+        let position = max(start, min(end, position))
         seekFrame = writtenCount
         hasEnded = true  // until the file is at the position
         restart(at: position)
@@ -130,11 +134,15 @@ package struct SongSource: ~Copyable {
         memory.end.writer.store(writtenCount)
     }
 
-    /// Reads frames of the song into the resampler; silence before and after the song, and in its damaged parts.
+    /// Reads frames of the song into the resampler: the beat before the song; silence after it, and in its damaged parts.
     private mutating func readInput(_ frameCount: Int) throws(AudioFileError) {
         let offset = resampler.inputOffset
         let silentCount = Int(min(Int64(frameCount), max(0, -inputFrame)))
         for c in 0..<ring.channelCount { clearSamples(resampler.input[c] + offset, frameCount) }
+        countIn?.render(into: resampler.input[0] + offset, from: inputFrame, silentCount, sampleRate: sampleRate)
+        for c in 1..<max(1, ring.channelCount) {
+            copySamples(resampler.input[c] + offset, resampler.input[0] + offset, silentCount)
+        }
         if silentCount < frameCount {
             _ = try reader.read(
                 into: resampler.input, frameCount: frameCount - silentCount, offset: offset + silentCount)

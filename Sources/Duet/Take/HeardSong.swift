@@ -85,10 +85,21 @@ struct HeardSong: Sendable {
         ring.removeAll(before: first - 1)
         for piece in ring.pieces.prefix(while: { $0.frame < end }) where piece.end > first {
             let (from, to) = (max(first, piece.frame), min(end, piece.end))
-            add(
-                timed, part.offset + Int(from - first), Int(to - from),
-                (piece.position(at: from), piece.position(at: to)), nil)
+            // A take begins with the song, not with its count-in.
+            let start = max(from, min(to, piece.frame(at: SongPosition(units: 0)).frameAbove))
+            add(timed, part.offset + Int(from - first), Int(start - from), piece, from, .stopped)
+            add(timed, part.offset + Int(start - first), Int(to - start), piece, start, nil)
         }
+    }
+
+    /// Adds frames of a piece of the ring from one of its frames on.
+    private mutating func add(
+        _ timed: DeviceTimeline<[PlayedBlock]>.Timed, _ offset: Int, _ frameCount: Int, _ piece: SongMap.Piece,
+        _ frame: Int64, _ silence: SongGapReason?
+    ) {
+        guard frameCount > 0 else { return }
+        let positions = (piece.position(at: frame), piece.position(at: frame + Int64(frameCount)))
+        add(timed, offset, frameCount, positions, silence)
     }
 
     private mutating func add(

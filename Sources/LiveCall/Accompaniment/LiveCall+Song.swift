@@ -15,18 +15,26 @@ extension LiveCall {
         case system(code: Int32)
     }
 
-    /// Opens a song, silent until it is ordered to play. It replaces an earlier one. A recording of the call gets a take of the
+    /// Opens a song or a beat, silent until it is ordered to play. It replaces an earlier one. A recording of the call gets a take of the
     /// local voice until ``closeSong()``.
-    /// - Parameter handle: is called when the song ends or fails, on the song's thread or in ``closeSong()``.
-    package func openSong(path: String, _ handle: @escaping @Sendable (SongState) -> Void = { _ in })
-        throws(SongError) -> SongPlayer
-    {
+    /// - Parameters:
+    ///   - countIn: the beat that counts a file in; nil for none.
+    ///   - handle: is called when the song ends or fails, on the song's thread or in ``closeSong()``.
+    package func openSong(
+        _ sound: DuetSound, countIn: Beat? = nil, _ handle: @escaping @Sendable (SongState) -> Void = { _ in }
+    ) throws(SongError) -> SongPlayer {
         guard let media else { throw .noSound }
+        let (channelCount, rate) = (media.channelCount, media.voiceFormat.sampleRate)
         let player: SongPlayer
-        do throws(AudioFileError) {
-            player = try SongPlayer(
-                path: path, channelCount: media.channelCount, deviceRate: media.voiceFormat.sampleRate, handle)
-        } catch { throw .file(error) }
+        switch sound {
+        case .file(let path):
+            do throws(AudioFileError) {
+                player = try SongPlayer(
+                    path: path, countIn: countIn, channelCount: channelCount, deviceRate: rate, handle)
+            } catch { throw .file(error) }
+        case .beat(let beat, let duration):
+            player = SongPlayer(beat, duration: duration, channelCount: channelCount, deviceRate: rate, handle)
+        }
         let code = player.start()
         guard code == 0 else { throw .system(code: code) }
         closeSong()

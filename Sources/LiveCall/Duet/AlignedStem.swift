@@ -22,13 +22,12 @@ package struct AlignedStem: Sendable {
     /// user can read a new one. Memory does not grow with the length. Waits for the disk.
     /// - Parameters:
     ///   - folder: the folder of the recording.
-    ///   - song: the path of the song.
     ///   - path: the path of the stem.
     package static func write(
-        takesOf folder: String, song: String, to path: String
+        takesOf folder: String, song: DuetSound, to path: String
     ) throws(StemError) -> AlignedStem {
         let (rate, frameCount): (Double, Int)
-        do throws(AudioFileError) { (rate, frameCount) = try SongFile.length(song) } catch { throw .song(error) }
+        do throws(AudioFileError) { (rate, frameCount) = try song.length() } catch { throw .song(error) }
         let takes = try StemTakes(folder: folder, songRate: rate, songLength: frameCount)
         if takes.manifest.owns(path, inFolder: folder) { throw .ownFile(path: path) }
         let renderer = StemRenderer(takes.sequence.map, takes.sequence, frameCount: frameCount, songRate: rate)

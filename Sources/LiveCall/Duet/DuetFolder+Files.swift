@@ -9,8 +9,8 @@ import Glibc
 /// The checks of files that are added, and their names in the folder.
 extension DuetFolder {
     /// Returns the rate and the length of a song.
-    static func openSong(_ path: String) throws(DuetFolderError) -> (rate: Double, frameCount: Int) {
-        do throws(AudioFileError) { return try SongFile.length(path) } catch { throw .song(error) }
+    static func length(_ song: DuetSound) throws(DuetFolderError) -> (rate: Double, frameCount: Int) {
+        do throws(AudioFileError) { return try song.length() } catch { throw .song(error) }
     }
 
     /// Returns the channels of a stem.

@@ -6,8 +6,9 @@ import EarshotMediaTransport
 import Foundation
 import Glibc
 
-/// The folder of a duet: a song and the stems of its singers, described as a recording is (docs/recording-format.md). Each change
-/// is complete on the disk when it returns. An error leaves the description as it was. For one thread at a time; it waits for the disk.
+/// The folder of a duet: a song and the stems of its singers, described as a recording is (docs/recording-format.md). A beat is not
+/// in it. Each change is complete on the disk when it returns. An error leaves the description as it was. For one thread at a time;
+/// it waits for the disk.
 package struct DuetFolder: Sendable {
     /// The maximum number of stems.
     package static let maximumStemCount = 64
@@ -20,8 +21,10 @@ package struct DuetFolder: Sendable {
     /// The song's rate in hertz.
     package var sampleRate: Double { Double(manifest.sampleRate) }
     /// The frames of the song, and of each stem.
-    package var frameCount: Int { song?.frameCount ?? 0 }
-    /// The path of the song's copy.
+    package var frameCount: Int { song?.frameCount ?? beatLength }
+    /// The frames of the beat; 0 for a song.
+    private var beatLength = 0
+    /// The path of the song's copy, which a beat does not have.
     package var songPath: String { "\(path)/\(song?.file ?? Self.songName)" }
     /// The paths of the stems by their singers' names, in the order in which they were added.
     package var stems: [(singer: String, path: String)] {
@@ -35,21 +38,29 @@ package struct DuetFolder: Sendable {
     ///   - folder: the user's folder; nil for `Earshot` in the user's music folder.
     ///   - name: the name of the duet, such as that of the room.
     ///   - recordedBy: the name of the local participant.
-    ///   - song: the path of the song, of any kind that ``SoundFiles`` opens.
     ///   - program: the program's version.
     package init(
-        creating folder: String?, name: String, recordedBy: String, song: String, program: String
+        creating folder: String?, name: String, recordedBy: String, song: DuetSound, program: String
     ) throws(DuetFolderError) {
         // A song that cannot be read leaves no folder behind.
-        _ = try Self.openSong(song)
+        let length = try Self.length(song)
         do throws(CallRecordingError) { path = try RecordingFolder.create(folder, room: name) } catch {
             throw .folder(error)
         }
         manifest = RecordingManifest(
             earshot: program, room: name,
             started: Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), zero: 0,
-            sampleRate: 0, channelCount: 1, recordedBy: recordedBy, clock: "song")
-        do throws(DuetFolderError) { try setSong(path: song) } catch {
+            sampleRate: Int(length.rate), channelCount: 1, recordedBy: recordedBy, clock: "song")
+        do throws(DuetFolderError) {
+            switch song {
+            case .file(let path): try setSong(path: path)
+            case .beat:
+                beatLength = length.frameCount
+                do throws(AudioFileError) { try manifest.replacement(inFolder: path).commit() } catch {
+                    throw .output(error)
+                }
+            }
+        } catch {
             // Without a description another recording can use the folder.
             unlink(PathText.bytes("\(path)/\(RecordingManifest.fileName)"))
             throw error
@@ -57,17 +68,19 @@ package struct DuetFolder: Sendable {
     }
 
     /// Opens a duet's folder.
-    package init(path: String) throws(DuetFolderError) {
+    /// - Parameter song: tells the length of a beat.
+    package init(path: String, song sound: DuetSound? = nil) throws(DuetFolderError) {
         self.path = RecordingFolder.path(of: path)
         do throws(MixError) { manifest = try RecordingManifest(inFolder: path) } catch { throw .description(error) }
-        if song == nil { throw .noSong(folder: path) }
+        if case .beat? = sound, let sound { beatLength = try Self.length(sound).frameCount }
+        if song == nil, beatLength == 0 { throw .noSong(folder: path) }
     }
 
     // MARK: Changes
 
     /// Copies a song to the folder, in place of an earlier one. Stems stay if they have the song's rate and length.
     package mutating func setSong(path songPath: String) throws(DuetFolderError) {
-        let format = try Self.openSong(songPath)
+        let format = try Self.length(.file(songPath))
         let oldFile = song?.file
         if !stems.isEmpty, format.rate != sampleRate || format.frameCount != frameCount {
             throw .stemsOfAnotherSong(folder: path)

@@ -25,9 +25,12 @@ extension LiveCall {
     /// The state of the duet; nil while there is none.
     package var duetStatus: LiveDuetStatus? { duet.withLock { $0.status(at: .now()) } }
 
-    /// Chooses the song of the duet, which ``SongFile/describe(_:)`` has read. The host's choice takes effect as soon as the call is
-    /// in a room.
-    package func choose(_ song: DuetSong, path: String) { duet.withLock { $0.chosen = (song, path) } }
+    /// Chooses the song of the duet, which ``SongFile`` has described. The host's choice takes effect as soon as the call is in a
+    /// room.
+    /// - Parameter path: the path of the song's file; nil for a beat.
+    package func choose(_ song: DuetSong, path: String?) {
+        duet.withLock { $0.chosen = DuetSound(song, path: path).map { (song, $0) } }
+    }
 
     /// Executes an order, or refuses it without a change.
     package func perform(_ order: DuetOrder) throws(DuetRefusal) {
@@ -71,9 +74,9 @@ extension LiveCall {
             for other in others { core.setClock(levels.participants[other.id]?.media.clock?.clock, of: other.id) }
             duet.core = core
             duet.noteSleep()
-            if let (song, path) = duet.chosen, own.isHost {
+            if let (song, sound) = duet.chosen, own.isHost {
                 duet.chosen = nil
-                duet.songPath = path
+                duet.sound = sound
                 try? duet.core?.choose(song)  // only a guest is refused
             }
             let actions = duet.core?.tick(at: now) ?? []
@@ -102,31 +105,31 @@ extension LiveCall {
 
     private func setSong(_ song: DuetSong) {
         closeSong()
-        let path = duet.withLock { duet in
-            let path = duet.songPath
-            duet.beginSong(path: nil, nil)
-            return path
+        let sound = duet.withLock { duet in
+            let sound = DuetSound(song, path: duet.sound?.path)
+            duet.beginSong(nil, nil)
+            return sound
         }
-        if let path, duet.withLock({ $0.core?.status(at: .now()).phase != .gettingSong }) {
-            openSong(song, path: path)
+        if let sound, duet.withLock({ $0.core?.status(at: .now()).phase != .gettingSong }) {
+            openSong(song, sound)
         } else {
             findSong(song)
         }
     }
 
-    /// Opens the file of the duet's song, unless it is open or the song is another one meanwhile.
-    func openSong(_ song: DuetSong, path: String) {
+    /// Opens the sound of the duet's song, unless it is open or the song is another one meanwhile.
+    func openSong(_ song: DuetSong, _ sound: DuetSound) {
         let isWanted = duet.withLock { duet in
             guard duet.core?.song?.hash == song.hash, duet.player == nil, !duet.isOpening else { return false }
             duet.isOpening = true
             return true
         }
         guard isWanted else { return }
-        let player = openPlayer(path: path)
+        let player = openPlayer(sound, countIn: song.countIn)
         let next = duet.withLock { duet -> DuetSong? in
             duet.isOpening = false
             guard duet.core?.song?.hash == song.hash else { return duet.core?.song }
-            if let player { duet.beginSong(path: path, player) }
+            if let player { duet.beginSong(sound, player) }
             duet.core?.setPresentSong(player == nil ? nil : song.hash)
             return nil
         }
@@ -136,21 +139,22 @@ extension LiveCall {
 
     /// Plays the song, or the mix of the attempt, in place of the other one.
     private func play(from position: Double, at time: HostTime, isMix: Bool) {
-        let path = duet.withLock { duet -> String? in
+        let sound = duet.withLock { duet -> DuetSound? in
             guard duet.hasMix != isMix else { return nil }
             let attempt = duet.core?.status(at: .now()).attempt
-            return isMix ? attempt.flatMap { duet[$0]?.mixPath } : duet.songPath
+            return isMix ? attempt.flatMap { duet[$0]?.mixPath }.map { .file($0) } : duet.sound
         }
-        if let path, let player = openPlayer(path: path) {
+        let countIn = isMix ? nil : duet.withLock { $0.core?.song?.countIn }
+        if let sound, let player = openPlayer(sound, countIn: countIn) {
             duet.withLock { ($0.player, $0.hasMix) = (player, isMix) }
         }
         duet.withLock { duet in if duet.hasMix == isMix { duet.play(from: position, at: time) } }
     }
 
-    /// Opens a file in the song's place; nil after an error, which is noted.
-    private func openPlayer(path: String) -> SongPlayer? {
+    /// Opens a sound in the song's place; nil after an error, which is noted.
+    private func openPlayer(_ sound: DuetSound, countIn: Beat?) -> SongPlayer? {
         do throws(SongError) {
-            return try openSong(path: path) { [weak self] state in
+            return try openSong(sound, countIn: countIn) { [weak self] state in
                 if let failure = state.failure { self?.duet.withLock { $0.note(.song(failure)) } }
             }
         } catch {
@@ -174,13 +178,13 @@ extension LiveCall {
                 guard let status = PathText.status(path), Int64(status.st_size) == song.byteCount,
                     let found = try? SongFile.hash(path, limit: DuetSong.largestFile), found.hash == song.hash
                 else { continue }
-                return openSong(song, path: path)
+                return openSong(song, .file(path))
             }
         }
     }
 
     private func sendSong(to member: MemberID) {
-        guard let path = duet.withLock({ $0.songPath }) else { return }
+        guard let path = duet.withLock({ $0.sound?.path }) else { return }
         Task { [self] in
             var reason: TransferError?
             do throws(TransferError) {

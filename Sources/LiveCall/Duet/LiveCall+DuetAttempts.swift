@@ -32,8 +32,8 @@ extension LiveCall {
     }
 
     private func record(_ attempt: UInt32) {
-        let (song, songPath) = duet.withLock { ($0.core?.song, $0.songPath) }
-        guard let song, let songPath else { return }
+        let (song, sound) = duet.withLock { ($0.core?.song, $0.sound) }
+        guard let song, let sound else { return }
         do throws(CallRecordingError) {
             let folder: String
             if let present = duet.withLock({ $0.folder }) {
@@ -43,7 +43,7 @@ extension LiveCall {
                 duet.withLock { $0.folder = folder }
             }
             let path = try "\(folder)/\(RecordingFolder.makeUnique(in: folder, "take \(attempt)"))"
-            let files = LiveDuet.Attempt(folder: path, songPath: songPath)
+            let files = LiveDuet.Attempt(folder: path, sound: sound)
             do throws(CommandRefusal) {
                 try perform(.startRecording(folder: files.recordingFolder))
                 duet.withLock { duet in
@@ -121,7 +121,7 @@ extension LiveCall {
         do {
             let (path, stem) = try await duetFiles.run { [self] in
                 let stem = try AlignedStem.write(
-                    takesOf: attempt.recordingFolder, song: attempt.songPath,
+                    takesOf: attempt.recordingFolder, song: attempt.sound,
                     to: "\(attempt.recordingFolder)/.stem.flac")
                 if let fault = stem.faults.first { duet.withLock { $0.note(.stem(of: nil, fault)) } }
                 var folder = try duetFolder(of: attempt)
@@ -154,12 +154,12 @@ extension LiveCall {
     /// Opens the attempt's folder, or creates it with the song.
     func duetFolder(of attempt: LiveDuet.Attempt) throws(DuetFolderError) -> DuetFolder {
         if PathText.status("\(attempt.folder)/\(RecordingManifest.fileName)") != nil {
-            return try DuetFolder(path: attempt.folder)
+            return try DuetFolder(path: attempt.folder, song: attempt.sound)
         }
         let snapshot = snapshot
         return try DuetFolder(
             creating: attempt.folder, name: snapshot.room?.name.text ?? "",
-            recordedBy: snapshot.localParticipant?.name.text ?? "", song: attempt.songPath,
+            recordedBy: snapshot.localParticipant?.name.text ?? "", song: attempt.sound,
             program: configuration.recording.program)
     }
 

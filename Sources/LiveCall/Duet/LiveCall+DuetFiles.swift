@@ -70,7 +70,7 @@ extension LiveCall {
             defer { progress.cancel() }
             let path = try await file.finished()
             duet.withLock { $0.arrivedPart = nil }
-            openSong(song, path: path)
+            openSong(song, .file(path))
         } catch {
             duet.withLock { duet in
                 duet.arrivedPart = nil

@@ -12,8 +12,7 @@ struct LiveDuet: Sendable {
         var folder: String
         /// The folder of the recording with the local take.
         var recordingFolder: String { "\(folder) recording" }
-        /// The path of the song's file.
-        var songPath: String
+        var sound: DuetSound
         /// The other singers who agreed to the attempt.
         var singers: Set<MemberID> = []
         /// True once the recording was asked to end.
@@ -57,9 +56,9 @@ struct LiveDuet: Sendable {
 
     var core: DuetCore<MemberID>?
     /// The song that the local singer has chosen, until the call is in a room.
-    var chosen: (song: DuetSong, path: String)?
-    /// The path of the present song's file; nil while it is not here.
-    var songPath: String?
+    var chosen: (song: DuetSong, sound: DuetSound)?
+    /// The sound of the present song; nil while its file is not here.
+    var sound: DuetSound?
     /// The player of the present song, or of its mix; nil without one.
     var player: SongPlayer?
     /// True while ``player`` has the mix.
@@ -121,9 +120,9 @@ struct LiveDuet: Sendable {
             problems: problems)
     }
 
-    /// Begins with another song, or with its file.
-    mutating func beginSong(path: String?, _ player: SongPlayer?) {
-        (songPath, self.player, hasMix) = (path, player, false)
+    /// Begins with another song, or with its sound.
+    mutating func beginSong(_ sound: DuetSound?, _ player: SongPlayer?) {
+        (self.sound, self.player, hasMix) = (sound, player, false)
         (folder, arrivedPart) = (nil, nil)
         follower = SongFollower()
     }

@@ -7,10 +7,11 @@ import EarshotMediaTransport
 import Foundation
 import Glibc
 
-/// A song's file as a duet announces it. All functions wait for the disk.
+/// A song's file, or a beat in its place, as a duet announces it. Functions with a path wait for the disk.
 package enum SongFile {
     /// Reads a song's hash and length.
-    package static func describe(_ path: String) throws(DuetProblem) -> DuetSong {
+    /// - Parameter beat: nil if unknown.
+    package static func describe(_ path: String, beat: Beat? = nil) throws(DuetProblem) -> DuetSong {
         let (hash, byteCount) = try hash(path, limit: DuetSong.largestFile)
         let duration: Double
         do throws(AudioFileError) {
@@ -20,7 +21,18 @@ package enum SongFile {
         guard duration <= DuetSong.longestDuration else {
             throw .tooLong(path: path, limit: DuetSong.longestDuration)
         }
-        return DuetSong(name: PathText.fileName(path), byteCount: byteCount, hash: hash, duration: duration)
+        return DuetSong(
+            name: PathText.fileName(path), byteCount: byteCount, hash: hash, duration: duration, beat: beat)
+    }
+
+    /// Describes a beat in place of a song.
+    /// - Parameter duration: in seconds, ``DuetSong/shortestBeat`` to ``DuetSong/longestDuration``.
+    package static func describe(_ beat: Beat, duration: Double) -> DuetSong {
+        var hasher = SHA256Hasher()
+        Array("beat \(beat.tempo) \(beat.beatsPerBar) \(duration)".utf8).withUnsafeBytes { hasher.update($0) }
+        return DuetSong(
+            name: String(format: "Beat %g", beat.tempo), byteCount: 0, hash: hasher.finish().hex, duration: duration,
+            beat: beat)
     }
 
     /// Returns the rate in hertz and the frames of a song.

@@ -25,19 +25,23 @@ struct HostDuet: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "host", abstract: "Open a room to sing a song in.",
         discussion: """
-            Guests get the song's file, and all must agree before it begins. Without --dial and --codec, the call has the least delay: --dial sing, --codec pcm.
+            Guests get the song's file, and all must agree before it begins. A beat needs no file, and is not in the mix. Without --dial and --codec, the call has the least delay: --dial sing, --codec pcm.
             """)
 
     static let examples = [
         CommandExample("Sing a song with whoever joins", "earshot duet host 'Blue Moon.ogg'"),
+        CommandExample("Count in a waltz", "earshot duet host waltz.mp3 --tempo 160 --bar 3"),
+        CommandExample("Sing to a beat for ten minutes", "earshot duet host --beat 96 --length 10m"),
         CommandExample("Sing with known guests over JACK", "earshot duet host song.mp3 --accept known --device jack"),
     ]
 
-    @Argument(help: "The song to sing to: a sound file of any kind.", completion: .file())
-    var song: String
+    @Argument(help: "The song to sing to: a sound file of any kind. --beat needs none.", completion: .file())
+    var song: String?
 
     @Option(help: ArgumentHelp("The room's name, up to 63 bytes. [default: NAME's room]", valueName: "room"))
     var room: String?
+
+    @OptionGroup(title: "Song") var beat: BeatOptions
 
     @OptionGroup(title: "Duet") var duet: DuetOptions
 
@@ -46,12 +50,15 @@ struct HostDuet: ExampledCommand {
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
+        try beat.check(song: song)
         if let room { try RoomOptions.check { try PeerName(room) } }
         try duet.check(options.call)
     }
 
     func run() throws {
-        try duet.host(song, in: room, options)
+        if let song { return try duet.host(song, beat: beat.ofSong, in: room, options) }
+        guard let metronome = beat.metronome else { return }
+        try duet.host(SongFile.describe(metronome.beat, duration: metronome.duration), path: nil, in: room, options)
     }
 }
 
@@ -106,19 +113,25 @@ struct DuetOptions: ParsableArguments {
     }
 
     /// Reads a song, opens a room for it, and runs the duet to its end.
-    func host(_ song: String, in room: String?, _ options: HostOptions) throws {
-        var options = options
-        try apply(to: &options.call)
+    func host(_ song: String, beat: Beat? = nil, in room: String?, _ options: HostOptions) throws {
         let path = URL(fileURLWithPath: song).path
         var found: DuetSong?
         try Failure.reporting {
             try SendCommand.checkFile(song)
-            do throws(DuetProblem) { found = try SongFile.describe(path) } catch {
+            do throws(DuetProblem) { found = try SongFile.describe(path, beat: beat) } catch {
                 throw Failure(DuetSentences.problem(error) { _ in "" }, status: Failure.data)
             }
         }
         guard let found else { return }
-        try options.run(room: room, joinedBy: "duet join") { $0.choose(found, path: path) }
+        try host(found, path: path, in: room, options)
+    }
+
+    /// Opens a room for a song, and runs the duet to its end.
+    /// - Parameter path: nil for a beat.
+    func host(_ song: DuetSong, path: String?, in room: String?, _ options: HostOptions) throws {
+        var options = options
+        try apply(to: &options.call)
+        try options.run(room: room, joinedBy: "duet join") { $0.choose(song, path: path) }
     }
 
     /// Prefers the least delay, and sets the folder.

@@ -71,7 +71,7 @@ struct DuetNotices {
         case (_, .getting): [.say(DuetSentences.songArrives)]
         case (.getting, .agreeing): [.say(DuetSentences.songIsHere)]
         case (.paused, .singing): [.say(DuetSentences.resumed)]
-        case (_, .counting) where old != .paused: [.say(DuetSentences.counting)]
+        case (_, .counting) where old != .paused && old != .singing: [.say(DuetSentences.counting)]
         case (_, .singing): [.say(DuetSentences.singing)]
         case (_, .paused): [.say(DuetSentences.paused)]
         case (_, .listening): [.say(DuetSentences.listening)]
@@ -119,8 +119,11 @@ struct DuetNotices {
         }
         for path in status.mixPaths where old?.mixPaths.contains(path) != true {
             let missing = path == status.mixPath ? status.singers.subtracting(status.presentStems).sorted() : []
+            let isBeat = path == status.mixPath && duet.song?.isBeat == true
             notices.append(
-                .say(DuetSentences.mixed(path, missing: missing.map(people.name), hasKeys: people.hasKeys)))
+                .say(
+                    DuetSentences.mixed(
+                        path, missing: missing.map(people.name), isBeat: isBeat, hasKeys: people.hasKeys)))
         }
         return notices
     }

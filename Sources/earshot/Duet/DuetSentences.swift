@@ -11,7 +11,11 @@ enum DuetSentences {
     static let togetherLimit = 0.025
 
     static func song(_ song: DuetSong) -> String {
-        "Song: \(TerminalText.sanitizedLine(song.title)) (\(PlayLine.clock(song.duration)))."
+        if let beat = song.beat, song.isBeat {
+            let tempo = String(format: "%g", beat.tempo)
+            return "Beat: \(tempo) a minute, \(beat.beatsPerBar) in a bar (\(PlayLine.clock(song.duration)))."
+        }
+        return "Song: \(TerminalText.sanitizedLine(song.title)) (\(PlayLine.clock(song.duration)))."
     }
 
     static let songArrives = "Receiving the song from the host."
@@ -46,7 +50,7 @@ enum DuetSentences {
         return "You agree. Waiting for \(RecordingSentences.list(names.map { TerminalText.sanitized($0) }))."
     }
 
-    static let counting = "All agree. The song begins in a moment."
+    static let counting = "All agree. The song begins after the count-in."
     static let singing = "Sing."
     static let paused = "The song is paused."
     static let resumed = "Song resumed."
@@ -60,12 +64,16 @@ enum DuetSentences {
         "Take \(attempt). \(ownAgreement(true, waitingFor: names))"
     }
 
-    /// - Parameter missing: the names of the singers whose voices are not in the mix.
-    static func mixed(_ path: String, missing: [String], hasKeys: Bool) -> String {
+    /// - Parameters:
+    ///   - missing: the names of the singers whose voices are not in the mix.
+    ///   - isBeat: true if the voices were sung to a beat.
+    static func mixed(_ path: String, missing: [String], isBeat: Bool = false, hasKeys: Bool) -> String {
         let without =
             missing.isEmpty
             ? "" : " Without \(RecordingSentences.list(missing.map { TerminalText.sanitized($0) })): no voice arrived."
-        return "Saved: \(path)\(without)\(hasKeys ? "  Keys: Enter listen together, r sing again, q leave" : "")"
+        let voices = isBeat ? "  The mix has the voices without the beat." : ""
+        return
+            "Saved: \(path)\(without)\(voices)\(hasKeys ? "  Keys: Enter listen together, r sing again, q leave" : "")"
     }
 
     static let finishing = "Finishing the takes. Ctrl-C leaves at once."
