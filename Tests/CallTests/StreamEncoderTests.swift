@@ -81,7 +81,7 @@ import Testing
         #expect(history[0] < 0.001 && abs(history[240] - 0.25) < 0.01 && history[480...].allSatisfy { $0 == 0.5 })
     }
 
-    /// Without the earlier packets a decoder may make the tone far too loud.
+    /// Without the earlier packets a decoder has a wrong level for some time.
     @Test(arguments: [120, 240, 480, 960]) func `a new listener's first packets need no earlier ones`(frames: Int)
         throws
     {
@@ -90,16 +90,20 @@ import Testing
         stream.beginIndependent()
         let decoder = try OpusDecoder(channelCount: 1)
         let decoded = AudioBuffer(channelCount: 1, frameCapacity: 960)
-        var (peak, soundCount): (Float, Int) = (0, 0)
+        var heard: [Float] = []
         for payload in try Self.encode(150..<250, stream) {
             let count = payload.withUnsafeBufferPointer {
                 decoder.renderer.decode(
                     $0.baseAddress, byteCount: $0.count, into: decoded.channels, offset: 0, frameCount: 960)
             }
-            for i in 0..<count { peak = max(peak, abs(decoded.channels[0][i])) }
-            soundCount += count
+            heard += UnsafeBufferPointer(start: decoded.channels[0], count: count)
         }
-        #expect(soundCount > 10_000 && peak < 0.6, "the tone's peak is 0.5, the decoded one \(peak)")
+        try #require(heard.count > 10_000)
+        // A period of the tone has 480 frames.
+        for start in stride(from: 480, to: 4_800, by: 480) {
+            let peak = heard[start..<start + 480].map { abs($0) }.max() ?? 0
+            #expect(abs(peak - 0.5) < 0.1, "\(peak) from frame \(start) on")
+        }
     }
 
     /// The tone fades out before the gap, and in after it. The decoder may lack the last blocks before the gap, and conceals 60 ms.
