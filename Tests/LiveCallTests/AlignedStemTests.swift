@@ -141,7 +141,7 @@ import Testing
         try rig.add("Anna.take", [TakeFolderRig.piece(0, 40_000, song: 0)])
         _ = try rig.recording.source()
         func write(song: String = "song.wav", to name: String) throws {
-            _ = try AlignedStem.write(takesOf: folder, song: rig.recording.path(song), to: rig.recording.path(name))
+            _ = try AlignedStem.write(takesOf: [folder], song: rig.recording.path(song), to: rig.recording.path(name))
         }
         for name in ["Anna.wav", "Anna.take", "recording.json"] {
             #expect(throws: StemError.ownFile(path: rig.recording.path(name))) { try write(to: name) }

@@ -47,7 +47,7 @@ struct TakeFolderRig {
     func write() throws -> (stem: AlignedStem, sound: [[Float]]) {
         _ = try recording.source()
         let stem = try AlignedStem.write(
-            takesOf: recording.folder, song: recording.path("song.wav"), to: stemPath)
+            takesOf: [recording.folder], song: recording.path("song.wav"), to: stemPath)
         return (stem, try MixRig.read(stemPath))
     }
 

@@ -15,6 +15,10 @@ func fuzzDuet(_ input: UnsafeRawBufferPointer) -> CInt {
     precondition(!(transport.supersedes(other) && other.supersedes(transport)))
     other.revision = transport.revision &+ 1
     precondition(other.supersedes(transport) && !transport.supersedes(other) && !transport.supersedes(transport))
+    // Of two attempts that began at once, all members choose the same one.
+    var twin = transport
+    twin.id = (transport.id ?? 0) ^ 1
+    precondition(twin.supersedes(transport) != transport.supersedes(twin))
     return 0
 }
 
@@ -25,6 +29,7 @@ func duetSeeds() -> [[UInt8]] {
         "{\"duet\":1,\"clock\":{\"term\":1,\"from\":81234567890123,\"to\":-5,\"rate\":-1e-05},\"agrees\":1,\"has\":\"\(hash)\"}",
         "{\"duet\":1,\"song\":{\"name\":\"\\u00e9.ogg\",\"bytes\":4194304,\"sha256\":\"\(hash)\",\"seconds\":192.5}}",
         "{\"duet\":1,\"transport\":{\"revision\":4,\"attempt\":1,\"state\":\"playing\",\"position\":0,\"time\":8123}}",
+        "{\"duet\":1,\"transport\":{\"revision\":4,\"attempt\":1,\"id\":9007199254740991,\"state\":\"paused\",\"position\":5,\"time\":-8}}",
         "{\"duet\":1,\"stem\":{\"attempt\":1,\"bytes\":96,\"sha256\":\"\(hash)\"},\"transport\":null}",
     ].map { Array($0.utf8) }
 }

@@ -14,6 +14,7 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
     /// The frames of the song, by the file's header.
     package let frameCount: Int
 
+    private let hash: String?
     private let orders = LockedValue<[SongDeck.Order]>([])
     private let nextLog = LockedValue<SongLog?>(nil)
     private let published: LockedValue<SongState>
@@ -30,10 +31,11 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
     /// - Parameters:
     ///   - channelCount: the channels of the call.
     ///   - deviceRate: the call's rate in hertz.
+    ///   - hash: the SHA-256 of the file, which the takes of the song name; nil if unknown.
     ///   - handle: is called when the song ends or fails, on the thread that does the work.
     /// - Throws: the errors of opening; ``AudioFileError/notAudio(path:reason:)`` for a file without a frame.
     package init(
-        path: String, channelCount: Int, deviceRate: Double,
+        path: String, channelCount: Int, deviceRate: Double, hash: String? = nil,
         _ handle: @escaping @Sendable (SongState) -> Void = { _ in }
     ) throws(AudioFileError) {
         let file = try DamageTolerantReader(path: path)
@@ -42,7 +44,7 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
         deck = SongDeck(file, memory)
         (sampleRate, frameCount) = (deck.source.sampleRate, deck.source.frameCount)
         published = LockedValue(SongState())
-        self.handle = handle
+        (self.handle, self.hash) = (handle, hash)
     }
 
     deinit { stop() }
@@ -83,7 +85,7 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
 
     /// Returns a new record of what is played from now on. An earlier one ends.
     package func makeLog() -> SongLog {
-        let log = SongLog(songSampleRate: sampleRate)
+        let log = SongLog(songSampleRate: sampleRate, songHash: hash)
         nextLog.withLock { $0 = log }
         thread.withLock { $0?.handle.wake() }
         return log

@@ -18,14 +18,15 @@ extension LiveCall {
     /// Opens a song, silent until it is ordered to play. It replaces an earlier one. A recording of the call gets a take of the
     /// local voice until ``closeSong()``.
     /// - Parameter handle: is called when the song ends or fails, on the song's thread or in ``closeSong()``.
-    package func openSong(path: String, _ handle: @escaping @Sendable (SongState) -> Void = { _ in })
-        throws(SongError) -> SongPlayer
-    {
+    package func openSong(
+        path: String, hash: String? = nil, _ handle: @escaping @Sendable (SongState) -> Void = { _ in }
+    ) throws(SongError) -> SongPlayer {
         guard let media else { throw .noSound }
         let player: SongPlayer
         do throws(AudioFileError) {
             player = try SongPlayer(
-                path: path, channelCount: media.channelCount, deviceRate: media.voiceFormat.sampleRate, handle)
+                path: path, channelCount: media.channelCount, deviceRate: media.voiceFormat.sampleRate, hash: hash,
+                handle)
         } catch { throw .file(error) }
         let code = player.start()
         guard code == 0 else { throw .system(code: code) }

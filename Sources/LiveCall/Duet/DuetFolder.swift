@@ -30,6 +30,9 @@ package struct DuetFolder: Sendable {
 
     var song: RecordingManifest.Track? { manifest.tracks.first { $0.kind == .song } }
 
+    /// The attempt whose take the folder has; nil if unknown.
+    var attempt: RecordingManifest.Attempt? { manifest.attempt }
+
     /// Creates a folder and copies the song. In a folder with files, creates a subfolder named by date and `name`.
     /// - Parameters:
     ///   - folder: the user's folder; nil for `Earshot` in the user's music folder.
@@ -42,18 +45,46 @@ package struct DuetFolder: Sendable {
     ) throws(DuetFolderError) {
         // A song that cannot be read leaves no folder behind.
         _ = try Self.openSong(song)
+        let path: String
         do throws(CallRecordingError) { path = try RecordingFolder.create(folder, room: name) } catch {
             throw .folder(error)
         }
+        try self.init(describing: path, name: name, recordedBy: recordedBy, song: song, program: program)
+    }
+
+    /// Describes a folder whose description is empty, and copies the song.
+    private init(
+        describing path: String, name: String, recordedBy: String, song: String, program: String,
+        attempt: RecordingManifest.Attempt? = nil
+    ) throws(DuetFolderError) {
+        self.path = path
         manifest = RecordingManifest(
             earshot: program, room: name,
             started: Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), zero: 0,
-            sampleRate: 0, channelCount: 1, recordedBy: recordedBy, clock: "song")
+            sampleRate: 0, channelCount: 1, recordedBy: recordedBy, clock: "song", attempt: attempt)
         do throws(DuetFolderError) { try setSong(path: song) } catch {
             // Without a description another recording can use the folder.
             unlink(PathText.bytes("\(path)/\(RecordingManifest.fileName)"))
             throw error
         }
+    }
+
+    /// Opens the folder of a take, which exists. Describes it and copies the song if it has no description, or an empty one: the
+    /// program was killed.
+    init(
+        take path: String, name: String, recordedBy: String, song: String, program: String,
+        attempt: RecordingManifest.Attempt?
+    ) throws(DuetFolderError) {
+        let file = "\(path)/\(RecordingManifest.fileName)"
+        if let status = PathText.status(file), status.st_size > 0 {
+            try self.init(path: path)
+            return
+        }
+        let descriptor = open(PathText.bytes(file), O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .folder(.folder(path: path, code: errno)) }
+        close(descriptor)
+        try self.init(
+            describing: path, name: name, recordedBy: recordedBy, song: song, program: program, attempt: attempt)
     }
 
     /// Opens a duet's folder.
@@ -73,13 +104,14 @@ package struct DuetFolder: Sendable {
             throw .stemsOfAnotherSong(folder: path)
         }
         let file = Self.songName + Self.fileExtension(songPath)
+        let hash = try? SongFile.hash(songPath, limit: .max).hash
         var new = manifest
         new.sampleRate = Int(format.rate)
         new.tracks.removeAll { $0.kind == .song }
         new.tracks.insert(
             .init(
                 file: file, parts: 1, name: Self.title(songPath), names: [], isLocal: false, kind: .song,
-                frameCount: format.frameCount, gaps: [], volumes: []), at: 0)
+                frameCount: format.frameCount, gaps: [], volumes: [], hash: hash), at: 0)
         do throws(AudioFileError) {
             let description = try new.replacement(inFolder: path)
             let target = "\(path)/\(file)"
@@ -97,11 +129,13 @@ package struct DuetFolder: Sendable {
     /// - Parameters:
     ///   - singer: the participant's name. The file is named after it.
     ///   - key: the participant's key, by which an earlier stem is found; nil for a browser, which is found by its name.
-    ///   - gaps: the frames without a voice.
+    ///   - gaps: the frames without a voice; nil for those that the file lists.
+    ///   - recordingCount: the recordings that the local stem is made of.
     /// - Returns: the path of the stem in the folder.
     @discardableResult
     package mutating func addStem(
-        path stemPath: String, singer: String, key: KeyFingerprint?, isLocal: Bool, gaps: [StemGap] = []
+        path stemPath: String, singer: String, key: KeyFingerprint?, isLocal: Bool, gaps: [StemGap]? = nil,
+        recordingCount: Int = 0
     ) throws(DuetFolderError) -> String {
         let channelCount = try checkStem(stemPath)
         let old = manifest.tracks.firstIndex {
@@ -120,9 +154,11 @@ package struct DuetFolder: Sendable {
         let track = RecordingManifest.Track(
             file: file, parts: 1, name: singer, names: names.suffix(RecordedVoice.maximumNameCount), key: key?.hex,
             isLocal: isLocal, kind: .voice,
-            frameCount: frameCount, gaps: Self.described(gaps, frameCount), volumes: [.init(frame: 0, gain: 1)])
+            frameCount: frameCount, gaps: Self.described(gaps ?? StemGaps.read(stemPath), frameCount),
+            volumes: [.init(frame: 0, gain: 1)])
         if let old { new.tracks[old] = track } else { new.tracks.append(track) }
         new.channelCount = max(new.channelCount, channelCount)
+        if isLocal { new.attempt?.recordingCount = recordingCount }
         do throws(AudioFileError) {
             let description = try new.replacement(inFolder: path)
             try Self.move(stemPath, to: "\(path)/\(file)")

@@ -40,7 +40,7 @@ extension LiveCall {
             case .seek(let position): try duet.core?.seek(to: position, at: now)
             case .listen(let listens): try duet.core?.listen(listens, at: now)
             case .singAgain:
-                try duet.core?.singAgain()
+                try duet.core?.singAgain(id: DuetTransport.randomID())
                 try duet.core?.agree()
             }
         }
@@ -74,7 +74,7 @@ extension LiveCall {
             if let (song, path) = duet.chosen, own.isHost {
                 duet.chosen = nil
                 duet.songPath = path
-                try? duet.core?.choose(song)  // only a guest is refused
+                try? duet.core?.choose(song, id: DuetTransport.randomID())  // only a guest is refused
             }
             let actions = duet.core?.tick(at: now) ?? []
             duet.followTime(at: now)
@@ -122,7 +122,7 @@ extension LiveCall {
             return true
         }
         guard isWanted else { return }
-        let player = openPlayer(path: path)
+        let player = openPlayer(path: path, hash: song.hash)
         let next = duet.withLock { duet -> DuetSong? in
             duet.isOpening = false
             guard duet.core?.song?.hash == song.hash else { return duet.core?.song }
@@ -136,21 +136,22 @@ extension LiveCall {
 
     /// Plays the song, or the mix of the attempt, in place of the other one.
     private func play(from position: Double, at time: HostTime, isMix: Bool) {
-        let path = duet.withLock { duet -> String? in
-            guard duet.hasMix != isMix else { return nil }
+        let (path, hash) = duet.withLock { duet -> (String?, String?) in
+            guard duet.hasMix != isMix else { return (nil, nil) }
             let attempt = duet.core?.status(at: .now()).attempt
-            return isMix ? attempt.flatMap { duet[$0]?.mixPath } : duet.songPath
+            return isMix ? (attempt.flatMap { duet[$0]?.mixPath }, nil) : (duet.songPath, duet.core?.song?.hash)
         }
-        if let path, let player = openPlayer(path: path) {
+        if let path, let player = openPlayer(path: path, hash: hash) {
             duet.withLock { ($0.player, $0.hasMix) = (player, isMix) }
         }
         duet.withLock { duet in if duet.hasMix == isMix { duet.play(from: position, at: time) } }
     }
 
     /// Opens a file in the song's place; nil after an error, which is noted.
-    private func openPlayer(path: String) -> SongPlayer? {
+    /// - Parameter hash: that of the song; nil for a mix.
+    private func openPlayer(path: String, hash: String?) -> SongPlayer? {
         do throws(SongError) {
-            return try openSong(path: path) { [weak self] state in
+            return try openSong(path: path, hash: hash) { [weak self] state in
                 if let failure = state.failure { self?.duet.withLock { $0.note(.song(failure)) } }
             }
         } catch {
