@@ -15,7 +15,7 @@ func fuzzDuet(_ input: UnsafeRawBufferPointer) -> CInt {
     precondition(!(transport.supersedes(other) && other.supersedes(transport)))
     other.revision = transport.revision &+ 1
     precondition(other.supersedes(transport) && !transport.supersedes(other) && !transport.supersedes(transport))
-    // Of two attempts that began at once, all members choose the same one.
+    // All members choose the same one of two attempts that began at once.
     var twin = transport
     twin.id = (transport.id ?? 0) ^ 1
     precondition(twin.supersedes(transport) != transport.supersedes(twin))

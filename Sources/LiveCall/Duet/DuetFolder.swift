@@ -55,14 +55,14 @@ package struct DuetFolder: Sendable {
     /// Describes a folder whose description is empty, and copies the song.
     private init(
         describing path: String, name: String, recordedBy: String, song: String, program: String,
-        attempt: RecordingManifest.Attempt? = nil
+        title: String? = nil, attempt: RecordingManifest.Attempt? = nil
     ) throws(DuetFolderError) {
         self.path = path
         manifest = RecordingManifest(
             earshot: program, room: name,
             started: Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), zero: 0,
             sampleRate: 0, channelCount: 1, recordedBy: recordedBy, clock: "song", attempt: attempt)
-        do throws(DuetFolderError) { try setSong(path: song) } catch {
+        do throws(DuetFolderError) { try setSong(path: song, title: title) } catch {
             // Without a description another recording can use the folder.
             unlink(PathText.bytes("\(path)/\(RecordingManifest.fileName)"))
             throw error
@@ -71,8 +71,9 @@ package struct DuetFolder: Sendable {
 
     /// Opens the folder of a take, which exists. Describes it and copies the song if it has no description, or an empty one: the
     /// program was killed.
+    /// - Parameter title: the song's title; nil for the name of its file.
     init(
-        take path: String, name: String, recordedBy: String, song: String, program: String,
+        take path: String, name: String, recordedBy: String, song: String, title: String? = nil, program: String,
         attempt: RecordingManifest.Attempt?
     ) throws(DuetFolderError) {
         let file = "\(path)/\(RecordingManifest.fileName)"
@@ -84,7 +85,8 @@ package struct DuetFolder: Sendable {
         guard descriptor >= 0 else { throw .folder(.folder(path: path, code: errno)) }
         close(descriptor)
         try self.init(
-            describing: path, name: name, recordedBy: recordedBy, song: song, program: program, attempt: attempt)
+            describing: path, name: name, recordedBy: recordedBy, song: song, program: program, title: title,
+            attempt: attempt)
     }
 
     /// Opens a duet's folder.
@@ -97,7 +99,8 @@ package struct DuetFolder: Sendable {
     // MARK: Changes
 
     /// Copies a song to the folder, in place of an earlier one. Stems stay if they have the song's rate and length.
-    package mutating func setSong(path songPath: String) throws(DuetFolderError) {
+    /// - Parameter title: the song's title; nil for the name of its file.
+    package mutating func setSong(path songPath: String, title: String? = nil) throws(DuetFolderError) {
         let format = try Self.openSong(songPath)
         let oldFile = song?.file
         if !stems.isEmpty, format.rate != sampleRate || format.frameCount != frameCount {
@@ -110,7 +113,7 @@ package struct DuetFolder: Sendable {
         new.tracks.removeAll { $0.kind == .song }
         new.tracks.insert(
             .init(
-                file: file, parts: 1, name: Self.title(songPath), names: [], isLocal: false, kind: .song,
+                file: file, parts: 1, name: title ?? Self.title(songPath), names: [], isLocal: false, kind: .song,
                 frameCount: format.frameCount, gaps: [], volumes: [], hash: hash), at: 0)
         do throws(AudioFileError) {
             let description = try new.replacement(inFolder: path)

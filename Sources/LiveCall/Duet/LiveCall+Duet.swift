@@ -166,12 +166,13 @@ extension LiveCall {
         }
     }
 
-    /// Opens the song if its file is in the folder of songs from an earlier duet. Otherwise the host sends it.
+    /// Opens the song if its file is in the folder of songs or in a take from an earlier duet. Otherwise the host sends it.
     private func findSong(_ song: DuetSong) {
         Task.detached { [self] in
             let folder = configuration.songFolder
-            for name in PathText.names(inFolder: folder) ?? [] where !name.hasPrefix(".") {
-                let path = "\(folder)/\(name)"
+            let names = (PathText.names(inFolder: folder) ?? []).filter { !$0.hasPrefix(".") }
+            let songs = names.map { "\(folder)/\($0)" }
+            for path in songs + TakeFolders.songs(like: song, in: configuration.duetFolder) {
                 guard let status = PathText.status(path), Int64(status.st_size) == song.byteCount,
                     let found = try? SongFile.hash(path, limit: DuetSong.largestFile), found.hash == song.hash
                 else { continue }

@@ -40,7 +40,8 @@ extension LiveCall {
         do throws(CallRecordingError) {
             let folders = try makeTakeFolders(identity, song)
             let files = LiveDuet.Attempt(
-                folder: folders.folder, recordingFolders: folders.recordings, identity: identity, songPath: songPath)
+                folder: folders.folder, recordingFolders: folders.recordings, identity: identity, songPath: songPath,
+                songTitle: RecordingFolder.cleaned(song.title))
             do throws(CommandRefusal) {
                 try perform(.startRecording(folder: files.recordingFolder))
                 duet.withLock { duet in

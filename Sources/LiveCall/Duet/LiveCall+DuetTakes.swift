@@ -47,6 +47,6 @@ extension LiveCall {
         return try DuetFolder(
             take: attempt.folder, name: snapshot.room?.name.text ?? "",
             recordedBy: snapshot.localParticipant?.name.text ?? "", song: attempt.songPath,
-            program: configuration.recording.program, attempt: attempt.identity)
+            title: attempt.songTitle, program: configuration.recording.program, attempt: attempt.identity)
     }
 }

@@ -18,6 +18,7 @@ struct LiveDuet: Sendable {
         var identity: RecordingManifest.Attempt?
         /// The path of the song's file.
         var songPath: String
+        var songTitle: String
         /// The other singers who agreed to the attempt.
         var singers: Set<MemberID> = []
         var keys: [KeyFingerprint: MemberID] = [:]

@@ -33,7 +33,6 @@ extension TakeFolders {
         let manifest = recordings.lazy.compactMap { try? RecordingManifest(inFolder: $0) }.last
         let local = manifest?.tracks.first { $0.kind == .voice && $0.isLocal }
         let song = try songPath()
-        // Of one name, so that a kill leaves one file at most.
         let stem = try AlignedStem.write(takesOf: recordings, song: song, to: "\(recordings[0])/.stem.flac")
         let singer = local?.name ?? manifest?.recordedBy ?? ""
         var duet = try DuetFolder(

@@ -2,6 +2,7 @@
 
 import EarshotAudioFiles
 import EarshotDuet
+import Foundation
 import Glibc
 
 /// The folders of a take of a duet: `take N` with the song, the stems and the mix, and beside it the recordings of the call with the
@@ -10,8 +11,8 @@ import Glibc
 package struct TakeFolders: Sendable {
     /// The maximum number of recordings.
     private static let limit = 999
-    /// The maximum number of folders in which the take of an attempt is looked for, the latest first.
-    private static let searchLimit = 50
+    /// The maximum numbers of folders that are searched, the latest first, and of takes in each.
+    private static let searchLimits = (folders: 8, takes: 100)
 
     /// The absolute path of the folder with the song, the stems and the mix.
     package let folder: String
@@ -23,8 +24,7 @@ package struct TakeFolders: Sendable {
 
     /// Finds the recordings of a take.
     package init(folder: String) {
-        var folder = RecordingFolder.path(of: folder)
-        while folder.hasSuffix("/"), folder.count > 1 { folder.removeLast() }
+        let folder = URL(fileURLWithPath: RecordingFolder.path(of: folder)).standardizedFileURL.path
         self.folder = folder
         recordings = (1...Self.limit).lazy.map { Self.recording($0, of: folder) }
             .prefix { PathText.status($0).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false }.map { $0 }
@@ -41,21 +41,32 @@ package struct TakeFolders: Sendable {
     /// hash.
     /// - Parameters:
     ///   - parent: the user's folder of duets; nil for the default folder.
-    ///   - title: the song's title, after which folders of takes are named.
     static func find(id: UInt64, key: String, song: DuetSong, in parent: String?) -> TakeFolders? {
+        for path in takes(of: song, in: parent) {
+            guard let found = try? DuetFolder(path: path), let attempt = found.attempt, attempt.id == id,
+                attempt.key == key, found.song?.hash == song.hash
+            else { continue }
+            return TakeFolders(folder: path)
+        }
+        return nil
+    }
+
+    /// Returns the songs of earlier takes with a song's title.
+    static func songs(like song: DuetSong, in parent: String?) -> [String] {
+        takes(of: song, in: parent).flatMap { take in
+            (PathText.names(inFolder: take) ?? []).filter { $0.hasPrefix("\(DuetFolder.songName).") }
+                .map { "\(take)/\($0)" }
+        }
+    }
+
+    /// Returns the folders of takes that are named after a song's title, those of the latest duet first.
+    private static func takes(of song: DuetSong, in parent: String?) -> [String] {
         let parent = RecordingFolder.path(of: parent)
         let title = RecordingFolder.cleaned(song.title)
         let names = (PathText.names(inFolder: parent) ?? []).filter { $0.contains(" \(title)") }.sorted(by: >)
-        for name in names.prefix(searchLimit) {
-            let takes = (PathText.names(inFolder: "\(parent)/\(name)") ?? []).filter { $0.hasPrefix("take ") }
-            for take in takes.sorted().prefix(searchLimit) {
-                let path = "\(parent)/\(name)/\(take)"
-                guard let found = try? DuetFolder(path: path), let attempt = found.attempt, attempt.id == id,
-                    attempt.key == key, found.song?.hash == song.hash
-                else { continue }
-                return TakeFolders(folder: path)
-            }
+        return names.prefix(searchLimits.folders).flatMap { name in
+            (PathText.names(inFolder: "\(parent)/\(name)") ?? []).filter { $0.hasPrefix("take ") }.sorted()
+                .prefix(searchLimits.takes).map { "\(parent)/\(name)/\($0)" }
         }
-        return nil
     }
 }
