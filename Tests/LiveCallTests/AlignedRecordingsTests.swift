@@ -23,7 +23,8 @@ import Testing
 
     /// Writes a recording whose local voice was sung from a position of the song on.
     private func record(
-        _ name: String, _ sound: [Float], rate: Double = 48_000, song: Int, pieceLength: Int, hash: String? = nil
+        _ name: String, _ sound: [Float], rate: Double = 48_000, song: Int, pieceLength: Int, hash: String? = nil,
+        hostTime: Int64 = 0
     ) throws -> String {
         let recording = try MixRig()
         try recording.add("Anna", [sound], rate: rate)
@@ -36,7 +37,7 @@ import Testing
         let piece = SongMap.Piece(
             frame: 0, frameCount: Int64(pieceLength), position: SongPosition(frame: Int64(song)),
             rate: Int64((Double(SongPosition.unitsPerFrame) * 48_000 / rate).rounded()),
-            hostTime: HostTime(nanoseconds: 0))
+            hostTime: HostTime(nanoseconds: hostTime))
         try writer.write([.gap(.init(frame: 0, frameCount: 0, reason: .stopped)), .piece(piece)])
         try writer.close()
         let folder = scratch.path(name)
@@ -62,7 +63,8 @@ import Testing
     }
 
     @Test func `of a passage in two recordings the later one counts, whatever the clocks say`() throws {
-        let first = try record("first", [Float](repeating: 0.1, count: 48_000), song: 0, pieceLength: 48_000)
+        let first = try record(
+            "first", [Float](repeating: 0.1, count: 48_000), song: 0, pieceLength: 48_000, hostTime: 5_000)
         let second = try record("second", [Float](repeating: 0.3, count: 48_000), song: 10_000, pieceLength: 20_000)
         for (folders, level) in [([first, second], 0.3), ([second, first], 0.1)] as [([String], Float)] {
             let stem = try write(folders)

@@ -136,6 +136,14 @@ import Testing
         #expect(try MixSource(folder: take).voices.map(\.name) == ["Song", "Anna"])
     }
 
+    @Test func `a singer who comes back under another number is awaited once`() {
+        var attempt = LiveDuet.Attempt(folder: "take 1", recordingFolders: [], songPath: "", songTitle: "")
+        for (number, key) in [(2, 2), (3, 3), (2, 2), (4, 2)] as [(UInt64, UInt64)] {
+            attempt.add(singer: CoreRig.id(number), key: CoreRig.key(key))
+        }
+        #expect(attempt.singers == [CoreRig.id(3), CoreRig.id(4)])
+    }
+
     @Test func `a take is found by its number, its singer and its song only`() throws {
         let scratch = try MixRig()
         let song = try SungCallRig.writeSong()
