@@ -48,6 +48,8 @@ import Testing
         try FileManager.default.copyItem(atPath: scratch("Ben"), toPath: scratch("abandoned"))
         let guest = try start("Ben", join)
         try #require(guest.says("Sing."), "\(guest.errors)")
+        let take = try DuetCommandTests.take(scratch("Ben"))
+        #expect(guest.errors.contains("restore its voice: earshot mix '\(take)'"), "\(guest.errors)")
         Thread.sleep(forTimeInterval: 0.3)
         // The guest becomes the host.
         host.signal(SIGKILL)

@@ -51,6 +51,12 @@ package struct TakeFolders: Sendable {
         return nil
     }
 
+    /// Returns the takes of the latest duets that have a recording which is not in the local stem.
+    /// - Parameter parent: the user's folder of duets; nil for the default folder.
+    package static func unfinished(in parent: String?) -> [TakeFolders] {
+        takes(titled: "", in: parent).map { TakeFolders(folder: $0) }.filter(\.isUnfinished)
+    }
+
     /// Returns the songs of earlier takes with a song's title.
     static func songs(like song: DuetSong, in parent: String?) -> [String] {
         takes(of: song, in: parent).flatMap { take in
@@ -59,10 +65,13 @@ package struct TakeFolders: Sendable {
         }
     }
 
-    /// Returns the folders of takes that are named after a song's title, those of the latest duet first.
     private static func takes(of song: DuetSong, in parent: String?) -> [String] {
+        takes(titled: RecordingFolder.cleaned(song.title), in: parent)
+    }
+
+    /// Returns the folders of takes that are named after a song's title, those of the latest duet first.
+    private static func takes(titled title: String, in parent: String?) -> [String] {
         let parent = RecordingFolder.path(of: parent)
-        let title = RecordingFolder.cleaned(song.title)
         let names = (PathText.names(inFolder: parent) ?? []).filter { $0.contains(" \(title)") }.sorted(by: >)
         return names.prefix(searchLimits.folders).flatMap { name in
             (PathText.names(inFolder: "\(parent)/\(name)") ?? []).filter { $0.hasPrefix("take ") }.sorted()

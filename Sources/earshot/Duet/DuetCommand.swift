@@ -51,6 +51,7 @@ struct HostDuet: ExampledCommand {
     }
 
     func run() throws {
+        duet.reportUnfinished()
         try duet.host(song, in: room, options)
     }
 }
@@ -84,6 +85,7 @@ struct JoinDuet: ExampledCommand {
     func run() throws {
         var options = options
         try duet.apply(to: &options.call)
+        duet.reportUnfinished()
         try options.run(room: room)
     }
 }
@@ -103,6 +105,13 @@ struct DuetOptions: ParsableArguments {
     func check(_ call: CallOptions) throws {
         if call.recording.record != nil { throw ValidationError("A duet records each take by itself. Omit --record.") }
         if call.accompaniment.command != nil { throw ValidationError("A duet has its own song. Omit --accompany.") }
+    }
+
+    /// Names the takes whose programs were killed.
+    func reportUnfinished() {
+        for take in TakeFolders.unfinished(in: folder.map { URL(fileURLWithPath: $0).path }) {
+            Terminal.say(DuetSentences.unfinished(take))
+        }
     }
 
     /// Reads a song, opens a room for it, and runs the duet to its end.

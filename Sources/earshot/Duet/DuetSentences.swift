@@ -70,6 +70,13 @@ enum DuetSentences {
 
     static let finishing = "Finishing the takes. Ctrl-C leaves at once."
 
+    /// A take that an earlier program did not finish.
+    static func unfinished(_ take: TakeFolders) -> String {
+        TerminalText.sanitizedLine(
+            "An earlier take is unfinished. Join its duet to continue, or restore its voice: earshot mix "
+                + HostCommand.quoted(take.folder))
+    }
+
     /// The voice of a take that was not finished.
     static func finished(_ take: TakeFolders.Finished) -> String {
         let gaps = take.stem.gaps.reduce(0) { $0 + Double($1.frameCount) } / take.stem.format.sampleRate
