@@ -11,7 +11,7 @@ import Testing
 /// A duet with the program as users run it, on simulated cards.
 @Suite(.serialized, .realTime) struct DuetCommandTests {
     /// Writes a stereo song.
-    private static func writeSong(_ path: String, seconds: Int = 2) throws {
+    static func writeSong(_ path: String, seconds: Int = 2) throws {
         let buffer = AudioBuffer(channelCount: 2, frameCapacity: seconds * 44_100)
         for i in 0..<buffer.frameCapacity {
             for c in 0..<2 { buffer.channels[c][i] = sine(i, frequency: 330, rate: 44_100, amplitude: 0.2) }
@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Returns the folder of the first take in a singer's folder.
-    private static func take(_ folder: String) throws -> String {
+    static func take(_ folder: String) throws -> String {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 != "Songs" }
         return "\(folder)/\(try #require(names.first))/take 1"
     }

@@ -34,6 +34,8 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
     package var song: DuetSong?
     /// The number of the attempt, from 1.
     package var attempt: UInt32 = 1
+    /// The random number of the attempt; nil if a program without such numbers has begun it.
+    package var attemptID: UInt64?
     /// The seconds of the song that have been played; 0 before the start.
     package var position = 0.0
     /// True if the local singer has agreed to the attempt.

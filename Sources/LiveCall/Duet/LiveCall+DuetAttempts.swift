@@ -28,28 +28,25 @@ extension LiveCall {
         }
         guard let attempt else { return }
         guard !isRecording else { return duet.withLock { $0.note(.recording(.alreadyRecording)) } }
-        record(attempt)
+        record(attempt, by: snapshot.localParticipant)
     }
 
-    private func record(_ attempt: UInt32) {
-        let (song, sound) = duet.withLock { ($0.core?.song, $0.sound) }
+    private func record(_ number: UInt32, by own: Participant?) {
+        let (song, sound, id) = duet.withLock { ($0.core?.song, $0.sound, $0.core?.status(at: .now()).attemptID) }
         guard let song, let sound else { return }
+        let identity = RecordingManifest.Attempt(number: number, id: id, key: own?.key?.hex)
         do throws(CallRecordingError) {
-            let folder: String
-            if let present = duet.withLock({ $0.folder }) {
-                folder = present
-            } else {
-                folder = try RecordingFolder.createUnclaimed(in: configuration.duetFolder, named: song.title)
-                duet.withLock { $0.folder = folder }
-            }
-            let path = try "\(folder)/\(RecordingFolder.makeUnique(in: folder, "take \(attempt)"))"
-            let files = LiveDuet.Attempt(folder: path, sound: sound)
+            let folders = try makeTakeFolders(identity, song)
+            let files = LiveDuet.Attempt(
+                folder: folders.folder, recordingFolders: folders.recordings, identity: identity, sound: sound,
+                songTitle: RecordingFolder.cleaned(song.title))
             do throws(CommandRefusal) {
                 try perform(.startRecording(folder: files.recordingFolder))
                 duet.withLock { duet in
-                    duet[attempt] = files
+                    duet[number] = files
                     duet.ownsRecording = true
                 }
+                describeTake(files)
             } catch { duet.withLock { $0.note(.recording(error)) } }
         } catch {
             guard case .folder(let path, let code) = error else { return }
@@ -73,7 +70,9 @@ extension LiveCall {
         let isRecording = snapshot.recording != nil || snapshot.isRecordingAwaited
         let (stems, mixes) = duet.withLock { duet in
             if let status = duet.core?.status(at: now), duet[status.attempt]?.isOver == false {
-                duet[status.attempt]?.singers.formUnion(status.singers.filter(\.hasAgreed).map(\.member))
+                for singer in status.singers where singer.hasAgreed {
+                    duet[status.attempt]?.add(singer: singer.member, key: snapshot[singer.member]?.key)
+                }
             }
             var (stems, mixes): ([(UInt32, LiveDuet.Attempt)], [(UInt32, LiveDuet.Attempt)]) = ([], [])
             for (_, number, files) in duet.attempts {
@@ -121,12 +120,13 @@ extension LiveCall {
         do {
             let (path, stem) = try await duetFiles.run { [self] in
                 let stem = try AlignedStem.write(
-                    takesOf: attempt.recordingFolder, song: attempt.sound,
+                    takesOf: attempt.recordingFolders, song: attempt.sound,
                     to: "\(attempt.recordingFolder)/.stem.flac")
                 if let fault = stem.faults.first { duet.withLock { $0.note(.stem(of: nil, fault)) } }
                 var folder = try duetFolder(of: attempt)
                 let path = try folder.addStem(
-                    path: stem.path, singer: own.name.text, key: own.key, isLocal: true, gaps: stem.gaps)
+                    path: stem.path, singer: own.name.text, key: own.key, isLocal: true, gaps: stem.gaps,
+                    recordingCount: attempt.recordingFolders.count)
                 let (hash, byteCount) = try SongFile.hash(path, limit: DuetStem.largestFile)
                 return (path, DuetStem(attempt: number, byteCount: byteCount, hash: hash))
             }
@@ -149,18 +149,6 @@ extension LiveCall {
             }
             return nil
         }
-    }
-
-    /// Opens the attempt's folder, or creates it with the song.
-    func duetFolder(of attempt: LiveDuet.Attempt) throws(DuetFolderError) -> DuetFolder {
-        if PathText.status("\(attempt.folder)/\(RecordingManifest.fileName)") != nil {
-            return try DuetFolder(path: attempt.folder, song: attempt.sound)
-        }
-        let snapshot = snapshot
-        return try DuetFolder(
-            creating: attempt.folder, name: snapshot.room?.name.text ?? "",
-            recordedBy: snapshot.localParticipant?.name.text ?? "", song: attempt.sound,
-            program: configuration.recording.program)
     }
 
     /// Sends a stem to the other singers, again to those that did not get it.

@@ -2,6 +2,7 @@
 
 import EarshotAudioBase
 import EarshotDuet
+import EarshotMediaTransport
 import EarshotRooms
 
 /// The live state of a call's duet: the agreement, the song's player, and the files of the attempts.
@@ -10,11 +11,16 @@ struct LiveDuet: Sendable {
     struct Attempt: Sendable {
         /// The folder for the stems and the mix.
         var folder: String
-        /// The folder of the recording with the local take.
-        var recordingFolder: String { "\(folder) recording" }
+        /// The folders of the recordings with the local takes, in order. Only the last one is of this program.
+        var recordingFolders: [String]
+        var recordingFolder: String { recordingFolders.last ?? "\(folder) recording" }
+        /// The numbers of the attempt and the singer's key, for the description of the folder.
+        var identity: RecordingManifest.Attempt?
         var sound: DuetSound
+        var songTitle: String
         /// The other singers who agreed to the attempt.
         var singers: Set<MemberID> = []
+        var keys: [KeyFingerprint: MemberID] = [:]
         /// True once the recording was asked to end.
         var isOver = false
         var isStemRequested = false
@@ -38,6 +44,12 @@ struct LiveDuet: Sendable {
             guard let stemTime, !isMixRequested, arrivingStems.isEmpty else { return false }
             return singers.isSubset(of: stems.union(refusedStems))
                 || now.seconds(since: stemTime) > LiveDuet.stemTimeout
+        }
+
+        /// Adds a singer who agreed. One that came back under another number has one place.
+        mutating func add(singer: MemberID, key: KeyFingerprint?) {
+            guard singers.insert(singer).inserted, let key else { return }
+            if let old = keys.updateValue(singer, forKey: key) { singers.remove(old) }
         }
 
         /// Adds a singer's stem. A mix without it is made again.

@@ -78,6 +78,21 @@ enum DuetSentences {
 
     static let finishing = "Finishing the takes. Ctrl-C leaves at once."
 
+    /// A take that an earlier program did not finish.
+    static func unfinished(_ take: TakeFolders) -> String {
+        TerminalText.sanitizedLine(
+            "An earlier take is unfinished. Join its duet to continue, or restore its voice: earshot mix "
+                + HostCommand.quoted(take.folder))
+    }
+
+    /// The voice of a take that was not finished.
+    static func finished(_ take: TakeFolders.Finished) -> String {
+        let gaps = take.stem.gaps.reduce(0) { $0 + Double($1.frameCount) } / take.stem.format.sampleRate
+        let words = gaps > 0 ? " Gaps: \(FileFormatting.time(gaps))." : ""
+        return TerminalText.sanitizedLine(
+            "Restored \(take.singer)'s voice from a recording that ended early: \(take.stem.path).\(words)")
+    }
+
     /// Returns the part of a status line: `♪ Song 0:12/3:20`.
     static func line(_ status: LiveDuetStatus) -> String? {
         let duet = status.duet

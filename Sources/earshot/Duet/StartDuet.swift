@@ -31,6 +31,7 @@ struct StartDuet: ExampledCommand {
         var choice: Choice?
         try Failure.reporting {
             Interrupt.watch()
+            duet.reportUnfinished()
             choice = try choose()
         }
         switch choice {
