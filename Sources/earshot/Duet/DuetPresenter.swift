@@ -50,7 +50,7 @@ final class DuetPresenter {
             }
         }
         if options.agreesToDuet, !isLeaving, status.duet.phase == .agreeing, !status.duet.hasAgreed,
-            !status.duet.singers.isEmpty
+            !status.duet.hasLeft, !status.duet.singers.isEmpty
         {
             agree()
         }
