@@ -40,7 +40,7 @@ import Testing
             ["duet", "join", "127.0.0.1:\(port)", "--name", "Ben", "--folder", scratch("ben")] + card,
             terminal: guestKeys)
         try #require(guest.says("Song received."), "\(guest.errors)")
-        try #require(guest.says("ms: together. Voices are recorded. Enter agrees."), "\(guest.errors)")
+        try #require(guest.says(" ms. Your voices will be recorded. Press Enter"), "\(guest.errors)")
         guestKeys.type("\r")
         #expect(host.says("Ben agrees."), "\(host.errors)")
         keys.type("\r")
@@ -163,9 +163,17 @@ import Testing
         let recording = try Earshot.start(["duet", "host", scratch("bad.wav"), "--record", scratch("own")] + common)
         #expect(recording.wait() == .exit(64) && recording.errors.contains("Omit --record"), "\(recording.errors)")
         try Self.writeSong(scratch("song.wav"))
+        for command in [["duet", "host", scratch("song.wav")], ["duet", "join", "127.0.0.1:\(port)"]] {
+            let file = try Earshot.start(command + ["--folder", scratch("song.wav"), "--device", "simulated"])
+            #expect(file.wait() == .exit(73), "\(file.errors)")
+            #expect(file.errors.contains("song.wav: Not a directory. Choose another with --folder."), "\(file.errors)")
+        }
         let second = try Earshot.start(
             ["duet", "host", scratch("song.wav"), "--folder", scratch("anna"), "--agree"] + common)
         try #require(second.says("Song: song"), "\(second.errors)")
+        let taken = try Earshot.start(
+            ["duet", "join", "127.0.0.1:\(port)", "--device", "simulated", "--port", "\(port)"])
+        #expect(taken.wait() == .exit(69) && taken.errors.contains("--port"), "\(taken.errors)")
         let guest = try Earshot.start(
             ["duet", "join", "127.0.0.1:\(port)", "--device", "simulated", "--folder", scratch("ben")])
         #expect(guest.says("No terminal to agree on, so the song cannot start. Use --agree."), "\(guest.errors)")

@@ -291,6 +291,7 @@ import Testing
             (transport.position, transport.time, transport.id) = (21_600_000_000_000, .min, DuetTransport.largestID)
             message.transport = transport
             (message.presentSong, message.agreement) = (song.hash, .max)
+            message.unrecorded = .max
             message.stem = DuetStem(attempt: .max, byteCount: DuetStem.largestFile, hash: song.hash)
             #expect(message.bytes.count <= DuetMessage.maximumSize, "\(name): \(message.bytes.count)")
             #expect(DuetMessage(message.bytes) == message, "\(name)")

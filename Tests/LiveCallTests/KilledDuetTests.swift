@@ -187,6 +187,11 @@ import Testing
             TakeFolders.find(id: 7, key: "aa", song: song, in: scratch.folder)?.folder
         }
         #expect(find(beat) == take && find(other) == nil)
+        // Nothing of the next take was sung.
+        for name in ["take 2", "take 2 recording"] {
+            try FileManager.default.createDirectory(
+                atPath: scratch.path("2026-11-29 19.40 \(beat.title)/\(name)"), withIntermediateDirectories: true)
+        }
         #expect(TakeFolders.unfinished(in: scratch.folder).map(\.folder) == [take])
         #expect(throws: StemError.otherSong(folder: "\(take) recording")) {
             _ = try AlignedStem.write(takesOf: ["\(take) recording"], song: .beat(other), to: scratch.path("x.flac"))

@@ -18,6 +18,10 @@ package enum DuetRefusal: Error, Hashable, Sendable {
     case attemptOver
     /// The mix is not ready.
     case mixMissing
+    /// The folder for the takes cannot be written; an errno.
+    case folder(path: String, code: Int32)
+    /// The folder for the takes has too little free space; in bytes.
+    case noSpace(path: String, needed: Int64, free: Int64)
 }
 
 /// Commands of the local singer.
@@ -71,6 +75,13 @@ extension DuetCore {
         guard presentSong == song.hash else { throw .songMissing }
         if agrees, finishedAttempt == transport.attempt { throw .attemptOver }
         agreement = agrees ? transport.attempt : nil
+        nextMessage = nil
+    }
+
+    /// Leaves an attempt that cannot be recorded here, and tells the others.
+    package mutating func leaveUnrecorded(_ attempt: UInt32) {
+        guard attempt == transport.attempt else { return }
+        (agreement, unrecorded, recordedAttempt, finishedAttempt) = (nil, attempt, nil, attempt)
         nextMessage = nil
     }
 
@@ -133,10 +144,12 @@ extension DuetCore {
         var status = DuetStatus<Member>()
         (status.song, status.attempt, status.attemptID) = (song, transport.attempt, transport.id)
         status.hasAgreed = agreement == transport.attempt
+        status.hasLeft = agreement == nil && finishedAttempt == transport.attempt
         status.singers = others.sorted { $0.key < $1.key }.map { member, other in
             let message = other.message
             return .init(
-                member: member, hasAgreed: message.agreement == transport.attempt, stem: message.stem)
+                member: member, hasAgreed: message.agreement == transport.attempt,
+                cannotRecord: message.unrecorded == transport.attempt, stem: message.stem)
         }
         let time = group.groupTime(at: now)?.time
         status.phase = phase(at: time)

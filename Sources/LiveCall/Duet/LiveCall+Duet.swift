@@ -34,6 +34,7 @@ extension LiveCall {
 
     /// Executes an order, or refuses it without a change.
     package func perform(_ order: DuetOrder) throws(DuetRefusal) {
+        try checkTakeFolder(for: order)
         try duet.withLock { duet throws(DuetRefusal) in
             let now = HostTime.now()
             switch order {

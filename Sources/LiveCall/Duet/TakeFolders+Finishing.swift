@@ -22,6 +22,15 @@ extension TakeFolders {
         return duet.attempt.map { $0.recordingCount < recordings.count } ?? false
     }
 
+    /// True if the song was heard in a recording, so that its voice can become a stem.
+    var wasSung: Bool {
+        recordings.contains { recording in
+            (PathText.names(inFolder: recording) ?? []).contains { name in
+                name.hasSuffix(".take") && (try? Take(path: "\(recording)/\(name)"))?.map.pieces.isEmpty == false
+            }
+        }
+    }
+
     private var hasDescription: Bool {
         PathText.status("\(folder)/\(RecordingManifest.fileName)").map { $0.st_size > 0 } ?? false
     }

@@ -51,10 +51,10 @@ package struct TakeFolders: Sendable {
         return nil
     }
 
-    /// Returns the takes of the latest duets that have a recording which is not in the local stem.
+    /// Returns the takes of the latest duets that have a recording with a voice which is not in the local stem.
     /// - Parameter parent: the user's folder of duets; nil for the default folder.
     package static func unfinished(in parent: String?) -> [TakeFolders] {
-        takes(titled: "", in: parent).map { TakeFolders(folder: $0) }.filter(\.isUnfinished)
+        takes(titled: "", in: parent).map { TakeFolders(folder: $0) }.filter { $0.isUnfinished && $0.wasSung }
     }
 
     /// Returns the songs of earlier takes with a song's title.
