@@ -187,7 +187,7 @@ import Testing
             TakeFolders.find(id: 7, key: "aa", song: song, in: scratch.folder)?.folder
         }
         #expect(find(beat) == take && find(other) == nil)
-        // Nothing of the next take was sung.
+        // The next take has no voice.
         for name in ["take 2", "take 2 recording"] {
             try FileManager.default.createDirectory(
                 atPath: scratch.path("2026-11-29 19.40 \(beat.title)/\(name)"), withIntermediateDirectories: true)

@@ -264,7 +264,8 @@ final class RoomPresenter {
                 participant.isRecording
                     ? RecordingSentences.began(
                         name, isAllowed: isOwnVoiceAllowed, isAsked: isAskedAboutRecordings,
-                        command: (isDuet ? "duet " : "") + (staysAlone ? "host" : "join"))  // of the commands with a voice, only `host` stays alone
+                        // Of the commands with a voice, only those of hosts stay alone.
+                        command: (isDuet ? "duet " : "") + (staysAlone ? "host" : "join"))
                     : RecordingSentences.stopped(name))
         case .recordingConsentRequested(let participants):
             guard card != nil else { return }
