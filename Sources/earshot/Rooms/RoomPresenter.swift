@@ -264,7 +264,7 @@ final class RoomPresenter {
                 participant.isRecording
                     ? RecordingSentences.began(
                         name, isAllowed: isOwnVoiceAllowed, isAsked: isAskedAboutRecordings,
-                        // Of the commands with a voice, only those of hosts stay alone.
+                        // Only hosts with a voice stay alone.
                         command: (isDuet ? "duet " : "") + (staysAlone ? "host" : "join"))
                     : RecordingSentences.stopped(name))
         case .recordingConsentRequested(let participants):
