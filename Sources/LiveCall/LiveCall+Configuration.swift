@@ -35,6 +35,7 @@ extension LiveCall {
         public init() {}
 
         /// The folder for the songs that hosts of duets send.
-        var songFolder: String { "\(RecordingFolder.path(of: duetFolder))/Songs" }
+        var songFolder: String { "\(RecordingFolder.path(of: duetFolder))/\(Self.songFolderName)" }
+        static let songFolderName = "Songs"
     }
 }

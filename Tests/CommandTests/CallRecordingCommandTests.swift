@@ -119,7 +119,7 @@ import Testing
         #expect(
             guest.says("Ann wants to record. Let everyone here record your voice? y yes, n no"), "\(guest.errors)")
         guestKeys.type("y")
-        #expect(guest.says("Your voice is recorded."), "\(guest.errors)")
+        #expect(guest.says("Your voice will be recorded."), "\(guest.errors)")
         #expect(host.says("Bob allows recording."), "\(host.errors)")
         let folders = try FileManager.default.contentsOfDirectory(atPath: scratch("Music/Earshot"))
         try #require(folders.count == 1, "\(folders)")

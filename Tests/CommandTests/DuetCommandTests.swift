@@ -11,7 +11,7 @@ import Testing
 /// A duet with the program as users run it, on simulated cards.
 @Suite(.serialized, .realTime) struct DuetCommandTests {
     /// Writes a stereo song.
-    private static func writeSong(_ path: String, seconds: Int = 2) throws {
+    static func writeSong(_ path: String, seconds: Int = 2) throws {
         let buffer = AudioBuffer(channelCount: 2, frameCapacity: seconds * 44_100)
         for i in 0..<buffer.frameCapacity {
             for c in 0..<2 { buffer.channels[c][i] = sine(i, frequency: 330, rate: 44_100, amplitude: 0.2) }
@@ -22,7 +22,7 @@ import Testing
     }
 
     /// Returns the folder of the first take in a singer's folder.
-    private static func take(_ folder: String) throws -> String {
+    static func take(_ folder: String) throws -> String {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 != "Songs" }
         return "\(folder)/\(try #require(names.first))/take 1"
     }
@@ -40,7 +40,7 @@ import Testing
             ["duet", "join", "127.0.0.1:\(port)", "--name", "Ben", "--folder", scratch("ben")] + card,
             terminal: guestKeys)
         try #require(guest.says("Song received."), "\(guest.errors)")
-        try #require(guest.says("ms: together. Voices are recorded. Enter agrees."), "\(guest.errors)")
+        try #require(guest.says(" ms. Your voices will be recorded. Press Enter"), "\(guest.errors)")
         guestKeys.type("\r")
         #expect(host.says("Ben agrees."), "\(host.errors)")
         keys.type("\r")
@@ -163,9 +163,17 @@ import Testing
         let recording = try Earshot.start(["duet", "host", scratch("bad.wav"), "--record", scratch("own")] + common)
         #expect(recording.wait() == .exit(64) && recording.errors.contains("Omit --record"), "\(recording.errors)")
         try Self.writeSong(scratch("song.wav"))
+        for command in [["duet", "host", scratch("song.wav")], ["duet", "join", "127.0.0.1:\(port)"]] {
+            let file = try Earshot.start(command + ["--folder", scratch("song.wav"), "--device", "simulated"])
+            #expect(file.wait() == .exit(73), "\(file.errors)")
+            #expect(file.errors.contains("song.wav: Not a directory. Choose another with --folder."), "\(file.errors)")
+        }
         let second = try Earshot.start(
             ["duet", "host", scratch("song.wav"), "--folder", scratch("anna"), "--agree"] + common)
         try #require(second.says("Song: song"), "\(second.errors)")
+        let taken = try Earshot.start(
+            ["duet", "join", "127.0.0.1:\(port)", "--device", "simulated", "--port", "\(port)"])
+        #expect(taken.wait() == .exit(69) && taken.errors.contains("--port"), "\(taken.errors)")
         let guest = try Earshot.start(
             ["duet", "join", "127.0.0.1:\(port)", "--device", "simulated", "--folder", scratch("ben")])
         #expect(guest.says("No terminal to agree on, so the song cannot start. Use --agree."), "\(guest.errors)")

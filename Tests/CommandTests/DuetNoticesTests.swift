@@ -63,7 +63,7 @@ import Testing
         #expect(notices.notices(status(.agreeing), people(nil)) == [.say("Song received.")])
         #expect(
             notices.notices(status(.agreeing), people()) == [
-                .ask("One way 9 ms: together. Voices are recorded. Enter agrees.")
+                .ask("Delay 9 ms. Your voices will be recorded. Press Enter when you are ready.")
             ])
         #expect(notices.notices(status(.agreeing), people()) == [])
         let own = status(.agreeing) { $0.duet.hasAgreed = true }
@@ -84,8 +84,8 @@ import Testing
         var notices = DuetNotices()
         let second = status(.agreeing) { $0.duet.attempt = 2 }
         let words =
-            "Take 2. One way 40 ms: too long to sing together (limit 25 ms). A cable helps. Voices are recorded."
-        #expect(notices.notices(second, people(0.04)).last == .ask("\(words) Enter agrees."))
+            "Take 2. Delay 40 ms: too long to sing together (limit 25 ms). A cable helps. Your voices will be recorded."
+        #expect(notices.notices(second, people(0.04)).last == .ask("\(words) Press Enter when you are ready."))
         // The one who pressed the key has agreed.
         var own = DuetNotices()
         _ = own.notices(status(.singing), people())
@@ -114,16 +114,34 @@ import Testing
         let listening = status(.listening) {
             ($0.presentStems, $0.mixPath, $0.mixPaths) = ([ben], "/d/mix.m4a", ["/d/mix.m4a"])
         }
-        #expect(notices.notices(listening, people()) == [.say("The mix plays for all.")])
+        #expect(notices.notices(listening, people()) == [.say("The mix plays for all. Enter stops it for all.")])
         #expect(notices.notices(mixed, people()) == [])
         var alone = DuetNotices()
         _ = alone.notices(status(.ended), people())
-        let without = status(.ended) { ($0.mixPath, $0.mixPaths) = ("/d/mix.m4a", ["/d/mix.m4a"]) }
-        #expect(
-            alone.notices(without, people(hasKeys: false)) == [.say("Saved: /d/mix.m4a Without Ben: no voice arrived.")]
-        )
+        let without = status(.ended) { status in
+            (status.mixPath, status.mixPaths) = ("/d/mix.m4a", ["/d/mix.m4a"])
+            status.missingVoices = ["/d/mix.m4a": [ben]]
+        }
+        let words = "Saved: /d/mix.m4a (without Ben, whose voice did not arrive)"
+        #expect(alone.notices(without, people(hasKeys: false)) == [.say(words)])
+        // The mix of a take is the same after the next one has begun.
+        var next = DuetNotices()
+        _ = next.notices(status(.agreeing) { ($0.duet.attempt, $0.duet.hasAgreed) = (2, true) }, people())
+        let early = status(.agreeing) { status in
+            (status.duet.attempt, status.duet.hasAgreed, status.mixPaths) = (2, true, ["/d/mix.m4a"])
+            status.missingVoices = ["/d/mix.m4a": [ben]]
+        }
+        #expect(next.notices(early, people(hasKeys: false)) == [.say(words)])
+        #expect(next.notices(early, people(hasKeys: false)) == [])
+        // The voice arrives after all, and the mix is made again.
+        let complete = status(.agreeing) { status in
+            (status.duet.attempt, status.duet.hasAgreed, status.mixPaths) = (2, true, ["/d/mix.m4a"])
+            status.missingVoices = ["/d/mix.m4a": []]
+        }
+        #expect(next.notices(complete, people(hasKeys: false)) == [.say("Saved: /d/mix.m4a")])
         let failed = status(.ended) { status in
             (status.mixPath, status.mixPaths) = ("/d/mix.m4a", ["/d/mix.m4a"])
+            status.missingVoices = ["/d/mix.m4a": [ben]]
             status.problems = [.noSound, .folder(path: "/d", code: 13)]
         }
         #expect(
@@ -153,13 +171,88 @@ import Testing
 
     @Test func `the status line shows what the song does`() {
         let lines: [(DuetStatus<MemberID>.Phase, String?)] = [
-            (.noSong, nil), (.agreeing, "♪ Blue Moon Enter agrees"), (.counting(2.2), "♪ Blue Moon begins in 3"),
+            (.noSong, nil), (.agreeing, "♪ Blue Moon Enter agrees"), (.counting(2.2), "♪ begins in 3  Blue Moon"),
             (.singing, "♪ Blue Moon 1:00/3:12"), (.paused, "‖ Blue Moon 1:00/3:12"), (.ended, "♪ Blue Moon over"),
         ]
         for (phase, line) in lines { #expect(DuetSentences.line(status(phase)) == line) }
         #expect(DuetSentences.line(status(.gettingSong) { $0.arrivedPart = 0.45 }) == "♪ Blue Moon arrives 45 %")
         #expect(DuetSentences.line(status(.ended) { $0.isBusy = true }) == "♪ Blue Moon mixing")
         #expect(DuetSentences.line(status(.agreeing) { $0.duet.singers = [] }) == "♪ Blue Moon")
+    }
+}
+
+/// The keys and sentences of a duet that begins or ends otherwise than usual.
+@Suite struct DuetExceptionTests {
+    private let ben = MemberID(2)!
+    private let song = DuetSong(name: "A very long name of a song.ogg", byteCount: 5, hash: "", duration: 192)
+
+    private func status(_ phase: DuetStatus<MemberID>.Phase, _ singers: [DuetStatus<MemberID>.Singer] = [])
+        -> LiveDuetStatus
+    {
+        var duet = DuetStatus<MemberID>()
+        (duet.phase, duet.song, duet.singers) = (phase, song, singers)
+        return LiveDuetStatus(duet: duet)
+    }
+
+    @Test func `a key that does nothing has an answer`() {
+        let alone = status(.agreeing)
+        #expect(DuetKeys.order(for: .enter, alone) == nil)
+        #expect(DuetKeys.answer(to: .enter, alone) == "Nobody else is here yet.")
+        #expect(DuetKeys.answer(to: .enter, status(.agreeing, [.init(member: ben)])) == nil)
+        for key in [Key.character("p"), .left, .right] {
+            #expect(DuetKeys.order(for: key, status(.listening)) == nil)
+            #expect(DuetKeys.answer(to: key, status(.listening))?.contains("Enter stops it for all.") == true)
+            #expect(DuetKeys.answer(to: key, status(.singing)) == nil)
+        }
+        #expect(DuetKeys.help.contains("or stop it for all"))
+        // A singer who has agreed, and whose guest has left, can withdraw.
+        var agreed = status(.agreeing)
+        agreed.duet.hasAgreed = true
+        #expect(DuetKeys.order(for: .enter, agreed) == .agree(false))
+        var left = status(.agreeing, [.init(member: ben)])
+        left.duet.hasLeft = true
+        #expect(DuetKeys.order(for: .character("r"), left) == .singAgain)
+    }
+
+    @Test func `the others are told once of a singer who cannot record`() {
+        var notices = DuetNotices()
+        let people = DuetNotices.People(name: { _ in "Ben" }, delay: 0.009, hasKeys: true)
+        let before = status(.singing, [.init(member: ben, hasAgreed: true)])
+        let after = status(.singing, [.init(member: ben, cannotRecord: true)])
+        _ = notices.notices(before, people)
+        let words = "Ben cannot record this take and has left it. Press r for a new take."
+        #expect(notices.notices(after, people) == [.warn(words)])
+        #expect(notices.notices(after, people) == [])
+    }
+
+    @Test func `a folder that is full or cannot be written is named with a remedy`() {
+        #expect(
+            DuetSentences.refused(.folder(path: "/d", code: 13))
+                == "/d: Permission denied. Choose another with --folder."
+        )
+        #expect(
+            DuetSentences.refused(.noSpace(path: "/d", needed: 134_500_000, free: 12_000_000))
+                == "/d: a take needs 134 MB, but 12 MB are free. Delete files, or choose another with --folder.")
+    }
+
+    @Test func `the end says what was saved`() {
+        #expect(DuetSentences.withoutMix([], hasBegun: false) == [])
+        #expect(DuetSentences.withoutMix([], hasBegun: true) == ["Nothing was saved."])
+        #expect(DuetSentences.withoutMix([.nothing], hasBegun: true) == ["Nothing was saved."])
+        #expect(
+            DuetSentences.withoutMix(
+                [.mix(path: "/m"), .voices(folder: "/v"), .recording(folder: "/r"), .nothing], hasBegun: true) == [
+                    "No mix was saved. The voices are in /v.", "No mix was saved. Your voice is in /r.",
+                    "Nothing of another take was saved.",
+                ])
+    }
+
+    @Test func `a narrow terminal shows the seconds until the song`() throws {
+        let duet = try #require(DuetSentences.line(status(.counting(2.2))))
+        var line = RoomStatusLine(elapsed: 12, isMuted: true, isRecording: true, duet: duet)
+        line.others = [.init(name: "Bartholomew"), .init(name: "Clementine")]
+        let text = line.text(width: 40, hasColour: false)
+        #expect(text.contains("begins in 3") && text.count < 40, "\(text)")
     }
 }
 

@@ -74,7 +74,7 @@ import Testing
     @Test func `a failed forecast gives advice for no host, a refusal, a missing PIN and no audio`() throws {
         let port = try Earshot.freePort()
         let nobody = try Earshot.start(["forecast", "127.0.0.1:\(port)"])
-        #expect(nobody.wait() == .exit(69) && theFailure(nobody).contains("Check that 'earshot host' runs there"))
+        #expect(nobody.wait() == .exit(69) && theFailure(nobody).contains("Check that Earshot hosts a room there"))
         let unknown = try Earshot.start(["forecast", "no-such-machine.invalid"])
         #expect(unknown.wait() == .exit(68), "\(unknown.errors)")
         _ = theFailure(unknown)

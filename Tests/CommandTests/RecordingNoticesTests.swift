@@ -30,6 +30,15 @@ import Testing
                 == ["Cleo declined and is silent in the recording."])
     }
 
+    @Test func `a singer who agreed to a take is not named, though the answer is still on the way`() throws {
+        let bob = try Self.participant(2, "Bob", nil)
+        var notices = RecordingNotices()
+        #expect(notices.begin(with: [bob], agreed: [bob.id]).isEmpty)
+        #expect(notices.noteAnswer(of: try Self.participant(2, "Bob", true)).isEmpty)
+        #expect(notices.noteAnswer(of: try Self.participant(2, "Bob", false)) == [declined])
+        #expect(notices.begin(with: [try Self.participant(2, "Bob", false)], agreed: [bob.id]) == [declined])
+    }
+
     @Test func `each change of an answer is printed once`() throws {
         let answers = try ([nil, false, true] as [Bool?]).map { try Self.participant(2, "Bob", $0) }
         var notices = RecordingNotices()

@@ -191,7 +191,7 @@ import Testing
             RecordingSentences.question(["Ann", "Ben"], hasJoinRequests: true)
                 == "Ann and Ben want to record. Let everyone here record your voice? y yes, n no "
                 + "(answer the join requests first)")
-        #expect(RecordingSentences.answered(isAllowed: true) == "Your voice is recorded.")
+        #expect(RecordingSentences.answered(isAllowed: true) == "Your voice will be recorded.")
         #expect(RecordingSentences.answered(isAllowed: false) == "Your voice is not recorded.")
     }
 

@@ -264,7 +264,7 @@ import Testing
         for target in ["127.0.0.1:\(port)", code.description] {
             let guest = try bob.start(["join", target, "--port", "\(port)"])
             #expect(guest.wait() == .exit(69), "\(guest.errors)")
-            #expect(theFailure(guest).contains("Check that 'earshot host' runs there"), "\(guest.errors)")
+            #expect(theFailure(guest).contains("Check that Earshot hosts a room there"), "\(guest.errors)")
         }
     }
 

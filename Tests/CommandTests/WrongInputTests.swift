@@ -73,7 +73,7 @@ import Testing
         let program = try Earshot.start(
             ["join", "127.0.0.1:\(try Earshot.freePort())", "--device", "simulated"])
         #expect(program.wait() == .exit(69), "\(program.errors)")
-        #expect(theFailure(program).contains("Check that 'earshot host' runs there"))
+        #expect(theFailure(program).contains("Check that Earshot hosts a room there"))
     }
 
     @Test func `a port in use is reported`() throws {

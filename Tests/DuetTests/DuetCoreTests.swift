@@ -204,6 +204,29 @@ import Testing
         #expect(try #require(rig.spread) < rig.tolerance)
     }
 
+    @Test(arguments: seeds) func `all singers know an attempt by one number, also one who comes back`(seed: UInt64)
+        throws
+    {
+        var rig = DuetRig(3, seed: seed)
+        for index in 0..<3 { rig.join(index) }
+        try rig.members[0].core.choose(DuetRig.song, id: 7)
+        rig.run(3)
+        #expect((0..<3).allSatisfy { rig.status($0).attemptID == 7 })
+        // Two members begin another attempt at once, so one number counts.
+        try rig.members[1].core.singAgain(id: 8)
+        try rig.members[2].core.singAgain(id: 9)
+        rig.run(2)
+        #expect((0..<3).allSatisfy { rig.status($0).attemptID == 9 && rig.status($0).attempt == 2 })
+        for index in 0..<3 { try rig.members[index].core.agree() }
+        rig.run(6)
+        // The host is killed, and another member has the song and the attempt.
+        rig.leave(0)
+        rig.run(4)
+        rig.comeBack(0)
+        rig.run(3)
+        #expect(rig.status(0).attemptID == 9 && rig.status(0).phase == .agreeing)
+    }
+
     @Test func `a song's file that does not arrive is sent again later`() throws {
         var core = DuetCore(own: 0)
         core.setMembers([0, 1], host: 0)
@@ -232,11 +255,14 @@ import Testing
         let negative = message.bytes
         message.transport?.position = .max
         let tooFar = message.bytes
+        message.transport?.position = 0
+        message.transport?.id = DuetTransport.largestID + 1
+        let largeID = message.bytes
         message.transport = nil
         let song = message.bytes
         let inputs: [[UInt8]] = [
             [], [0], Array("{}".utf8), Array(#"{"duet":2}"#.utf8), Array(#"{"duet":1,"agrees":-1}"#.utf8),
-            Array(#"{"duet":1,"clock":{"term":1,"from":0,"to":0,"rate":1e999}}"#.utf8), negative, tooFar,
+            Array(#"{"duet":1,"clock":{"term":1,"from":0,"to":0,"rate":1e999}}"#.utf8), negative, tooFar, largeID,
             Array((#"{"duet":1,"has":""# + String(repeating: "a", count: 1_100) + #""}"#).utf8),
         ]
         for bytes in inputs {
@@ -262,9 +288,10 @@ import Testing
             message.song?.byteCount = DuetSong.largestFile
             var transport = DuetTransport()
             (transport.revision, transport.attempt, transport.state) = (.max, .max, .listening)
-            (transport.position, transport.time) = (21_600_000_000_000, .min)
+            (transport.position, transport.time, transport.id) = (21_600_000_000_000, .min, DuetTransport.largestID)
             message.transport = transport
             (message.presentSong, message.agreement) = (song.hash, .max)
+            message.unrecorded = .max
             message.stem = DuetStem(attempt: .max, byteCount: DuetStem.largestFile, hash: song.hash)
             #expect(message.bytes.count <= DuetMessage.maximumSize, "\(name): \(message.bytes.count)")
             #expect(DuetMessage(message.bytes) == message, "\(name)")

@@ -9,7 +9,8 @@ import Testing
 
 @Suite struct TakeTests {
     private let description = TakeDescription(
-        file: "voice.wav", singer: "Anna", number: 2, sampleRate: 48_000, songSampleRate: 44_100, uncertainty: 0.001)
+        file: "voice.wav", singer: "Anna", number: 2, sampleRate: 48_000, songSampleRate: 44_100,
+        songHash: String(repeating: "0a", count: 32), uncertainty: 0.001)
     private let entries: [TakeMapper.Entry] = [
         .gap(SongMap.Gap(frame: 0, frameCount: 500, reason: .stopped)),
         .piece(

@@ -142,7 +142,7 @@ import Testing
         _ = try rig.recording.source()
         func write(song: String = "song.wav", to name: String) throws {
             _ = try AlignedStem.write(
-                takesOf: folder, song: .file(rig.recording.path(song)), to: rig.recording.path(name))
+                takesOf: [folder], song: .file(rig.recording.path(song)), to: rig.recording.path(name))
         }
         for name in ["Anna.wav", "Anna.take", "recording.json"] {
             #expect(throws: StemError.ownFile(path: rig.recording.path(name))) { try write(to: name) }
@@ -162,7 +162,7 @@ import Testing
     @Test func `a take of a beat becomes a stem with the beat's length`() throws {
         let rig = try TakeFolderRig([MixRig.tone(440, 60_000)])
         try rig.add("Anna.take", [TakeFolderRig.piece(5_000, 40_000, song: 1_000)])
-        let (stem, sound) = try rig.write(song: .beat(Beat(tempo: 96), duration: 1.5))
+        let (stem, sound) = try rig.write(song: .beat(SongFile.describe(Beat(tempo: 96), duration: 1.5)))
         #expect(stem.frameCount == 72_000 && stem.format.sampleRate == 48_000 && sound[0].count == 72_000)
         #expect(stem.gaps.map(\.frame) == [0, 41_000] && sound[0][20_000...21_000].contains { abs($0) > 0.01 })
     }

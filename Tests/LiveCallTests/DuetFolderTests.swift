@@ -158,10 +158,8 @@ import Testing
             try duet.addStem(path: stem(), singer: "Eve", key: nil, isLocal: false)
         }
         try duet.addStem(path: stem(frameCount: 60_000), singer: "Anna", key: keys[0], isLocal: true)
-        // The folder of a beat is opened with the beat.
-        #expect(throws: DuetFolderError.noSong(folder: duet.path)) { try DuetFolder(path: duet.path) }
-        var opened = try DuetFolder(path: duet.path, song: sound)
-        #expect(opened.frameCount == 60_000)
+        var opened = try DuetFolder(path: duet.path)
+        #expect(opened.frameCount == 60_000 && opened.sound == sound && opened.songHash == beat.hash)
         try opened.addStem(path: stem(0.2, frameCount: 60_000), singer: "Ben", key: keys[1], isLocal: false)
         let source = try MixSource(folder: duet.path)
         #expect(source.voices.map(\.name) == ["Anna", "Ben"] && source.voices.allSatisfy { !$0.isSong })
@@ -169,6 +167,10 @@ import Testing
             try FileManager.default.contentsOfDirectory(atPath: duet.path).sorted() == [
                 "Anna.flac", "Ben.flac", "recording.json",
             ])
+        var manifest = opened.manifest
+        manifest.beat?.duration = 1e300
+        try manifest.write(inFolder: duet.path)
+        #expect(throws: DuetFolderError.noSong(folder: duet.path)) { try DuetFolder(path: duet.path) }
         #expect(beat.title == "Beat 92.5" && beat.hash == SongFile.describe(Beat(tempo: 92.5), duration: 1.25).hash)
         #expect(beat.hash != SongFile.describe(Beat(tempo: 92.5), duration: 1.5).hash)
     }

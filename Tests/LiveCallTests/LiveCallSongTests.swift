@@ -70,6 +70,17 @@ import Testing
         #expect(rig.media.asked.filter { $0.hasSuffix("song") } == ["song", "no song"])
     }
 
+    @Test(arguments: [false, true]) func `a take names its song, or its beat, by the hash`(isBeat: Bool) async throws {
+        let rig = try await Call()
+        defer { rig.delete() }
+        let song = try isBeat ? SongFile.describe(Beat(tempo: 96), duration: 60) : SongFile.describe(rig.song)
+        let (sound, take) = (try #require(DuetSound(song, path: rig.song)), "\(rig.folder)/Bob.take")
+        try await rig.record()
+        _ = try rig.call.openSong(sound, of: song)
+        #expect(await happens { (try? Take(path: take))?.description.songHash == song.hash })
+        await rig.call.close()
+    }
+
     @Test func `a song that cannot be opened leaves the present one`() async throws {
         let rig = try await Call()
         defer { rig.delete() }

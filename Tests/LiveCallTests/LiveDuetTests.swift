@@ -84,6 +84,36 @@ import Testing
         await rig.call.close()
     }
 
+    @Test(arguments: [false, true])
+    func `a program that comes back records beside the take of the killed one`(isBeat: Bool) async throws {
+        let rig = try await Rig()
+        defer { rig.delete() }
+        let path = try SungCallRig.writeSong()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let song = try isBeat ? SongFile.describe(Beat(tempo: 96), duration: 60) : SongFile.describe(path)
+        let take = "\(rig.folder)/2026-11-29 19.40 \(song.title)/take 1"
+        try FileManager.default.createDirectory(atPath: take, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: "\(take) recording", withIntermediateDirectories: true)
+        let key = try #require(rig.call.snapshot.localParticipant?.key)
+        _ = try DuetFolder(
+            take: take, name: "Room", recordedBy: "Ann", song: #require(DuetSound(song, path: path)), program: "test",
+            attempt: .init(number: 1, id: 7, key: key.hex))
+        rig.call.choose(song, path: path)
+        #expect(await happens { rig.message()?.presentSong != nil })
+        // Another member has sung the attempt all the time.
+        var message = DuetMessage()
+        var transport = DuetTransport()
+        (transport.revision, transport.id, transport.state) = (100, 7, .playing)
+        transport.time = HostTime.now().advanced(bySeconds: -2).nanoseconds
+        (message.presentSong, message.agreement, message.transport) = (song.hash, 1, transport)
+        rig.receive(message, from: 2)
+        #expect(await happens { rig.call.duetStatus?.duet.attemptID == 7 })
+        try rig.call.perform(DuetOrder.agree(true))
+        #expect(await happens { rig.call.snapshot.recording?.folder == "\(take) recording 2" })
+        await rig.call.close()
+        #expect(TakeFolders(folder: take).recordings.count == 2)
+    }
+
     @Test func `a file that is no song is a problem, and the call goes on`() async throws {
         let rig = try await Rig()
         defer { rig.delete() }

@@ -29,7 +29,8 @@ final class SungCallRig {
             hasSeparateMicrophone: Bool = false
         ) throws {
             self.name = name
-            player = try SongPlayer(path: song, channelCount: 1, deviceRate: 48_000)
+            player = try SongPlayer(
+                path: song, channelCount: 1, deviceRate: 48_000, hash: SongFile.hash(song, limit: .max).hash)
             processor.scheduledSong.set(CallInsert(callback: player.memory.callback, owner: player.memory))
             state = RecordedCallState(name: name)
             state.hasSeparateMicrophone = hasSeparateMicrophone
@@ -98,6 +99,24 @@ final class SungCallRig {
                 singer.writer.writeArrivedSound(at: simulation.now)
             }
         }
+    }
+
+    /// Ends a singer's program without a last turn of its threads. Returns a copy of its recording's folder.
+    func kill(_ index: Int) throws -> String {
+        let copy = NSTemporaryDirectory() + "earshot-killed-\(UUID().uuidString)"
+        try FileManager.default.copyItem(atPath: singers[index].folder, toPath: copy)
+        simulation.peers[index].processor.scheduledSong.set(nil)
+        singers.remove(at: index)
+        return copy
+    }
+
+    /// Begins a killed singer's program again.
+    func comeBack(_ index: Int) throws {
+        let song = try Self.writeSong()
+        defer { try? FileManager.default.removeItem(atPath: song) }
+        let peer = simulation.peers[index]
+        singers.insert(
+            try Singer(["Anna", "Ben"][index], song: song, processor: peer.processor, peer.record()), at: index)
     }
 
     func finish() {

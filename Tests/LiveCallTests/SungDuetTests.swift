@@ -51,7 +51,7 @@ import Testing
         var sounds = [try MixRig.read(song)[0]]
         for singer in rig.singers {
             let stem = try AlignedStem.write(
-                takesOf: singer.folder, song: .file(duet.songPath), to: scratch.path("\(singer.name).flac"))
+                takesOf: [singer.folder], song: .file(duet.songPath), to: scratch.path("\(singer.name).flac"))
             #expect(stem.faults.isEmpty && fileMode(stem.path) == 0o600)
             let sound = try MixRig.read(stem.path)
             #expect(sound.map(\.count) == [SungCallRig.songLength])

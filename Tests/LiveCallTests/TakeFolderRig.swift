@@ -24,12 +24,14 @@ struct TakeFolderRig {
     /// Writes a take and adds it to the description.
     func add(
         _ name: String, _ entries: [TakeMapper.Entry], file: String = "Anna.wav", songRate: Double = 48_000,
-        rate: Double = 48_000
+        songHash: String? = nil, rate: Double = 48_000
     ) throws {
         let number = (recording.manifest.tracks[0].takes?.count ?? 0) + 1
         let writer = try TakeWriter(
             path: recording.path(name),
-            TakeDescription(file: file, singer: "Anna", number: number, sampleRate: rate, songSampleRate: songRate))
+            TakeDescription(
+                file: file, singer: "Anna", number: number, sampleRate: rate, songSampleRate: songRate,
+                songHash: songHash))
         try writer.write(entries)
         try writer.close()
         recording.manifest.tracks[0].takes?.append(name)
@@ -47,7 +49,7 @@ struct TakeFolderRig {
     func write(song: DuetSound? = nil) throws -> (stem: AlignedStem, sound: [[Float]]) {
         _ = try recording.source()
         let stem = try AlignedStem.write(
-            takesOf: recording.folder, song: song ?? .file(recording.path("song.wav")), to: stemPath)
+            takesOf: [recording.folder], song: song ?? .file(recording.path("song.wav")), to: stemPath)
         return (stem, try MixRig.read(stemPath))
     }
 

@@ -16,6 +16,10 @@ func fuzzDuet(_ input: UnsafeRawBufferPointer) -> CInt {
     precondition(!(transport.supersedes(other) && other.supersedes(transport)))
     other.revision = transport.revision &+ 1
     precondition(other.supersedes(transport) && !transport.supersedes(other) && !transport.supersedes(transport))
+    // All members choose the same one of two attempts that began at once.
+    var twin = transport
+    twin.id = (transport.id ?? 0) ^ 1
+    precondition(twin.supersedes(transport) != transport.supersedes(twin))
     return 0
 }
 
@@ -27,6 +31,7 @@ func duetSeeds() -> [[UInt8]] {
         "{\"duet\":1,\"song\":{\"name\":\"\\u00e9.ogg\",\"bytes\":4194304,\"sha256\":\"\(hash)\",\"seconds\":192.5}}",
         "{\"duet\":1,\"song\":{\"name\":\"Beat\",\"bytes\":0,\"sha256\":\"\(hash)\",\"seconds\":300,\"beat\":{\"bpm\":92.5,\"bar\":3}}}",
         "{\"duet\":1,\"transport\":{\"revision\":4,\"attempt\":1,\"state\":\"playing\",\"position\":0,\"time\":8123}}",
+        "{\"duet\":1,\"transport\":{\"revision\":4,\"attempt\":1,\"id\":9007199254740991,\"state\":\"paused\",\"position\":5,\"time\":-8}}",
         "{\"duet\":1,\"stem\":{\"attempt\":1,\"bytes\":96,\"sha256\":\"\(hash)\"},\"transport\":null}",
     ].map { Array($0.utf8) }
 }

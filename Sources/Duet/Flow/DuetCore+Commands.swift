@@ -18,16 +18,21 @@ package enum DuetRefusal: Error, Hashable, Sendable {
     case attemptOver
     /// The mix is not ready.
     case mixMissing
+    /// The folder for the takes cannot be written; an errno.
+    case folder(path: String, code: Int32)
+    /// The folder for the takes has too little free space; in bytes.
+    case noSpace(path: String, needed: Int64, free: Int64)
 }
 
 /// Commands of the local singer.
 extension DuetCore {
     /// Chooses a song whose file is here, or a beat, and begins a new attempt.
-    package mutating func choose(_ song: DuetSong) throws(DuetRefusal) {
+    /// - Parameter id: the random number of the attempt.
+    package mutating func choose(_ song: DuetSong, id: UInt64? = nil) throws(DuetRefusal) {
         guard host == own || host == nil else { throw .notHost }
         presentSong = song.hash
         setSong(song)
-        beginAttempt()
+        beginAttempt(id)
     }
 
     /// Notes that the song's file is here; nil if it is not.
@@ -73,6 +78,13 @@ extension DuetCore {
         nextMessage = nil
     }
 
+    /// Leaves an attempt that cannot be recorded here, and tells the others.
+    package mutating func leaveUnrecorded(_ attempt: UInt32) {
+        guard attempt == transport.attempt else { return }
+        (agreement, unrecorded, recordedAttempt, finishedAttempt) = (nil, attempt, nil, attempt)
+        nextMessage = nil
+    }
+
     package mutating func pause(at now: HostTime) throws(DuetRefusal) {
         let time = try commandTime(at: now)
         guard transport.state == .playing else { return }
@@ -95,14 +107,16 @@ extension DuetCore {
     }
 
     /// Begins a new attempt, to which all singers must agree.
-    package mutating func singAgain() throws(DuetRefusal) {
+    /// - Parameter id: the random number of the attempt.
+    package mutating func singAgain(id: UInt64? = nil) throws(DuetRefusal) {
         guard song != nil else { throw .noSong }
-        beginAttempt()
+        beginAttempt(id)
     }
 
-    private mutating func beginAttempt() {
+    private mutating func beginAttempt(_ id: UInt64?) {
         transport.attempt = transport.attempt == .max ? 1 : transport.attempt + 1
         if transport.revision == 0 { transport.attempt = 1 }
+        transport.id = id
         // The stem of the last attempt may still be on its way.
         (agreement, mix) = (nil, nil)
         change(to: .waiting, position: 0, at: HostTime(nanoseconds: 0))
@@ -128,12 +142,14 @@ extension DuetCore {
 extension DuetCore {
     package func status(at now: HostTime) -> DuetStatus<Member> {
         var status = DuetStatus<Member>()
-        (status.song, status.attempt) = (song, transport.attempt)
+        (status.song, status.attempt, status.attemptID) = (song, transport.attempt, transport.id)
         status.hasAgreed = agreement == transport.attempt
+        status.hasLeft = agreement == nil && finishedAttempt == transport.attempt
         status.singers = others.sorted { $0.key < $1.key }.map { member, other in
             let message = other.message
             return .init(
-                member: member, hasAgreed: message.agreement == transport.attempt, stem: message.stem)
+                member: member, hasAgreed: message.agreement == transport.attempt,
+                cannotRecord: message.unrecorded == transport.attempt, stem: message.stem)
         }
         let time = group.groupTime(at: now)?.time
         status.phase = phase(at: time)

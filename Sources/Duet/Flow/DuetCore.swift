@@ -70,6 +70,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     /// The hash of the file that is here.
     var presentSong: String?
     var agreement: UInt32?
+    /// The last attempt that cannot be recorded here.
+    var unrecorded: UInt32?
     var stem: DuetStem?
     /// The attempt of which the mix is here.
     var mix: UInt32?
@@ -166,6 +168,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         song = new
         sendings = [:]
         (agreement, stem, mix, appliedTransport, finishedAttempt) = (nil, nil, nil, nil, nil)
+        unrecorded = nil
         if new.isBeat { presentSong = new.hash }
         isPlayerOn = false
         actions.append(.setSong(new))
@@ -269,7 +272,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         message.clock = announcement.map { DuetMessage.Clock($0) }
         if host == own { message.song = song }
         (message.transport, message.presentSong) = (transport, presentSong)
-        (message.agreement, message.stem) = (agreement, stem)
+        (message.agreement, message.unrecorded, message.stem) = (agreement, unrecorded, stem)
         let bytes = message.bytes
         if bytes.count <= DuetMessage.maximumSize { actions.append(.send(bytes)) }
     }

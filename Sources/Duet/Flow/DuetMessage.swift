@@ -28,11 +28,13 @@ package struct DuetMessage: Codable, Hashable, Sendable {
     var presentSong: String?
     /// The attempt to which the sender has agreed.
     var agreement: UInt32?
+    /// The attempt that the sender cannot record.
+    var unrecorded: UInt32?
     /// The sender's last stem.
     var stem: DuetStem?
 
     private enum CodingKeys: String, CodingKey {
-        case duet, clock, song, transport, presentSong = "has", agreement = "agrees", stem
+        case duet, clock, song, transport, presentSong = "has", agreement = "agrees", unrecorded, stem
     }
 
     init() {}

@@ -50,8 +50,8 @@ package struct DuetSong: Codable, Hashable, Sendable {
     /// JSON writes a control character as six bytes.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || scalar.value == 0x7F }
 
-    /// False if no file can have these values.
-    var isValid: Bool {
+    /// False if no file and no beat can have these values.
+    package var isValid: Bool {
         !name.isEmpty && name.utf8.count <= Self.longestName && isHash(hash)
             && !name.unicodeScalars.contains(where: Self.isControl)
             && (isBeat ? beat != nil && duration >= Self.shortestBeat : (1...Self.largestFile).contains(byteCount))

@@ -26,6 +26,8 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
         package var member: Member
         /// True if the singer has agreed to the attempt.
         package var hasAgreed = false
+        /// True if the singer cannot record the attempt.
+        package var cannotRecord = false
         /// The singer's last stem, which names its attempt; nil before the first.
         package var stem: DuetStem?
     }
@@ -34,10 +36,14 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
     package var song: DuetSong?
     /// The number of the attempt, from 1.
     package var attempt: UInt32 = 1
+    /// The random number of the attempt; nil if a program without such numbers has begun it.
+    package var attemptID: UInt64?
     /// The seconds of the song that have been played; 0 before the start.
     package var position = 0.0
     /// True if the local singer has agreed to the attempt.
     package var hasAgreed = false
+    /// True if the local singer has left the attempt, to which nobody can agree again.
+    package var hasLeft = false
     /// The other singers, in their order.
     package var singers: [Singer] = []
 

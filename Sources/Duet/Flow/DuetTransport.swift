@@ -17,6 +17,8 @@ package struct DuetTransport: Codable, Hashable, Sendable {
     package var revision: UInt32 = 0
     /// The number of the attempt, from 1.
     package var attempt: UInt32 = 1
+    /// A random number of the attempt, by which a program that comes back finds its earlier take; nil from an earlier program.
+    package var id: UInt64?
     package var state = State.waiting
     /// The position in the song in nanoseconds.
     package var position: Int64 = 0
@@ -25,8 +27,17 @@ package struct DuetTransport: Codable, Hashable, Sendable {
 
     package init() {}
 
-    /// False for a position outside of all songs.
-    var isValid: Bool { position >= 0 && Double(position) * 1e-9 <= Self.latestPosition && attempt > 0 }
+    /// False for numbers that no transport has.
+    var isValid: Bool {
+        position >= 0 && Double(position) * 1e-9 <= Self.latestPosition && attempt > 0
+            && id ?? 0 <= Self.largestID
+    }
+
+    /// The largest number of an attempt: each JSON reader has integers of 53 bits.
+    static let largestID: UInt64 = (1 << 53) - 1
+
+    /// Returns a number for a new attempt.
+    package static func randomID() -> UInt64 { .random(in: 1...largestID) }
 
     /// The latest position in seconds, which is beyond the end of the longest song.
     static let latestPosition = DuetSong.longestDuration + 10
@@ -47,7 +58,7 @@ package struct DuetTransport: Codable, Hashable, Sendable {
     func supersedes(_ other: DuetTransport) -> Bool {
         guard revision == other.revision else { return Int32(bitPattern: revision &- other.revision) > 0 }
         // Two members changed the transport at once.
-        return (attempt, time, position, state.rawValue)
-            > (other.attempt, other.time, other.position, other.state.rawValue)
+        return (attempt, time, position, state.rawValue, id ?? 0)
+            > (other.attempt, other.time, other.position, other.state.rawValue, other.id ?? 0)
     }
 }

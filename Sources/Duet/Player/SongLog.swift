@@ -15,9 +15,13 @@ package final class SongLog: Sendable {
 
     /// The rate of the song's positions in hertz.
     package let songSampleRate: Double
+    /// The SHA-256 of the song's file in 64 hexadecimal digits; nil if unknown.
+    package let songHash: String?
     private let entries = LockedValue<[Entry]?>([])  // nil once ended
 
-    init(songSampleRate: Double) { self.songSampleRate = songSampleRate }
+    init(songSampleRate: Double, songHash: String? = nil) {
+        (self.songSampleRate, self.songHash) = (songSampleRate, songHash)
+    }
 
     /// Appends an entry. Played blocks are dropped while too many entries wait.
     func append(_ entry: Entry) {

@@ -14,6 +14,7 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
     /// The frames of the song, by the file's header.
     package let frameCount: Int
 
+    private let hash: String?
     private let orders = LockedValue<[SongDeck.Order]>([])
     private let nextLog = LockedValue<SongLog?>(nil)
     private let published: LockedValue<SongState>
@@ -31,36 +32,37 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
     ///   - countIn: the beat whose last bar before the song is heard if the song plays from a negative position; nil for none.
     ///   - channelCount: the channels of the call.
     ///   - deviceRate: the call's rate in hertz.
+    ///   - hash: the SHA-256 of the file, which the takes of the song name; nil if unknown.
     ///   - handle: is called when the song ends or fails, on the thread that does the work.
     /// - Throws: the errors of opening; ``AudioFileError/notAudio(path:reason:)`` for a file without a frame.
     package convenience init(
-        path: String, countIn: Beat? = nil, channelCount: Int, deviceRate: Double,
+        path: String, countIn: Beat? = nil, channelCount: Int, deviceRate: Double, hash: String? = nil,
         _ handle: @escaping @Sendable (SongState) -> Void = { _ in }
     ) throws(AudioFileError) {
         let file = try DamageTolerantReader(path: path)
         guard file.frameCount > 0 else { throw .notAudio(path: path, reason: "it contains no sound") }
-        self.init(file, countIn: countIn, channelCount: channelCount, deviceRate: deviceRate, handle)
+        self.init(file, countIn: countIn, channelCount: channelCount, deviceRate: deviceRate, hash: hash, handle)
     }
 
     /// Makes a beat of so many seconds in place of a song, which also counts itself in.
     package convenience init(
-        _ beat: Beat, duration: Double, channelCount: Int, deviceRate: Double,
+        _ beat: Beat, duration: Double, channelCount: Int, deviceRate: Double, hash: String? = nil,
         _ handle: @escaping @Sendable (SongState) -> Void = { _ in }
     ) {
         self.init(
             BeatReader(beat, duration: duration), countIn: beat, channelCount: channelCount, deviceRate: deviceRate,
-            handle)
+            hash: hash, handle)
     }
 
     private init(
-        _ file: any SoundFileReader, countIn: Beat?, channelCount: Int, deviceRate: Double,
+        _ file: any SoundFileReader, countIn: Beat?, channelCount: Int, deviceRate: Double, hash: String?,
         _ handle: @escaping @Sendable (SongState) -> Void
     ) {
         memory = SongMemory(channelCount: channelCount, sampleRate: deviceRate, capacity: Int(deviceRate))
         deck = SongDeck(file, countIn: countIn, memory)
         (sampleRate, frameCount) = (deck.source.sampleRate, deck.source.frameCount)
         published = LockedValue(SongState())
-        self.handle = handle
+        (self.handle, self.hash) = (handle, hash)
     }
 
     deinit { stop() }
@@ -101,7 +103,7 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
 
     /// Returns a new record of what is played from now on. An earlier one ends.
     package func makeLog() -> SongLog {
-        let log = SongLog(songSampleRate: sampleRate)
+        let log = SongLog(songSampleRate: sampleRate, songHash: hash)
         nextLog.withLock { $0 = log }
         thread.withLock { $0?.handle.wake() }
         return log

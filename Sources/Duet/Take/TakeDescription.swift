@@ -13,15 +13,18 @@ package struct TakeDescription: Codable, Hashable, Sendable {
     package var sampleRate: Double
     /// The rate of the song's positions in hertz.
     package var songSampleRate: Double
+    /// The SHA-256 of the song's file in 64 hexadecimal digits; nil in takes of earlier programs.
+    package var songHash: String?
     /// The seconds by which the device's latencies may be wrong; nil if unknown.
     package var uncertainty: Double?
 
     package init(
         file: String, singer: String, number: Int, sampleRate: Double, songSampleRate: Double,
-        uncertainty: Double? = nil
+        songHash: String? = nil, uncertainty: Double? = nil
     ) {
         (self.file, self.singer, self.number) = (file, singer, number)
-        (self.sampleRate, self.songSampleRate, self.uncertainty) = (sampleRate, songSampleRate, uncertainty)
+        (self.sampleRate, self.songSampleRate, self.songHash) = (sampleRate, songSampleRate, songHash)
+        self.uncertainty = uncertainty
     }
 }
 

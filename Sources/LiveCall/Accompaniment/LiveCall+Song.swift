@@ -15,13 +15,13 @@ extension LiveCall {
         case system(code: Int32)
     }
 
-    /// Opens a song or a beat, silent until it is ordered to play. It replaces an earlier one. A recording of the call gets a take of the
-    /// local voice until ``closeSong()``.
+    /// Opens a song or a beat, silent until it is ordered to play. It replaces an earlier one. A recording of the call gets a take of
+    /// the local voice until ``closeSong()``.
     /// - Parameters:
-    ///   - countIn: the beat that counts a file in; nil for none.
+    ///   - song: the song of the sound, which counts a file in, and which takes name; nil for another sound, such as a mix.
     ///   - handle: is called when the song ends or fails, on the song's thread or in ``closeSong()``.
     package func openSong(
-        _ sound: DuetSound, countIn: Beat? = nil, _ handle: @escaping @Sendable (SongState) -> Void = { _ in }
+        _ sound: DuetSound, of song: DuetSong? = nil, _ handle: @escaping @Sendable (SongState) -> Void = { _ in }
     ) throws(SongError) -> SongPlayer {
         guard let media else { throw .noSound }
         let (channelCount, rate) = (media.channelCount, media.voiceFormat.sampleRate)
@@ -30,16 +30,19 @@ extension LiveCall {
         case .file(let path):
             do throws(AudioFileError) {
                 player = try SongPlayer(
-                    path: path, countIn: countIn, channelCount: channelCount, deviceRate: rate, handle)
+                    path: path, countIn: song?.countIn, channelCount: channelCount, deviceRate: rate,
+                    hash: song?.hash, handle)
             } catch { throw .file(error) }
-        case .beat(let beat, let duration):
-            player = SongPlayer(beat, duration: duration, channelCount: channelCount, deviceRate: rate, handle)
+        case .beat(let beat):
+            player = SongPlayer(
+                beat.countIn, duration: beat.duration, channelCount: channelCount, deviceRate: rate, hash: beat.hash,
+                handle)
         }
         let code = player.start()
         guard code == 0 else { throw .system(code: code) }
         closeSong()
         media.setScheduledSong(CallInsert(callback: player.memory.callback, owner: player.memory))
-        song.withLock { song in
+        self.song.withLock { song in
             song = player
             recorder.withLock { $0?.setTake(player.makeLog()) }
         }

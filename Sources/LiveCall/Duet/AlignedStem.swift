@@ -18,18 +18,22 @@ package struct AlignedStem: Sendable {
 
     private static let blockLength = 16_384
 
-    /// Renders the takes of a recording's local voice, and writes the stem. If a passage was sung twice, the later take counts. The file has its name when it is complete, and only the
-    /// user can read a new one. Memory does not grow with the length. Waits for the disk.
+    /// Renders the takes of the local voice, and writes the stem. If a passage was sung twice, the later take counts. The file has
+    /// its name when it is complete, and only the user can read a new one. Memory does not grow with the length. Waits for the disk.
     /// - Parameters:
-    ///   - folder: the folder of the recording.
+    ///   - folders: the recordings, in the order in which they were made.
     ///   - path: the path of the stem.
     package static func write(
-        takesOf folder: String, song: DuetSound, to path: String
+        takesOf folders: [String], song: DuetSound, to path: String
     ) throws(StemError) -> AlignedStem {
-        let (rate, frameCount): (Double, Int)
-        do throws(AudioFileError) { (rate, frameCount) = try song.length() } catch { throw .song(error) }
-        let takes = try StemTakes(folder: folder, songRate: rate, songLength: frameCount)
-        if takes.manifest.owns(path, inFolder: folder) { throw .ownFile(path: path) }
+        let (rate, frameCount, hash): (Double, Int, String)
+        do throws(AudioFileError) {
+            (rate, frameCount) = try song.length()
+            hash = try song.hash()
+        } catch { throw .song(error) }
+        let takes = try StemTakes(
+            folders: folders, song: .init(rate: rate, frameCount: frameCount, hash: hash))
+        if takes.owns(path) { throw .ownFile(path: path) }
         let renderer = StemRenderer(takes.sequence.map, takes.sequence, frameCount: frameCount, songRate: rate)
         let format = AudioFormat(sampleRate: rate, channelCount: renderer.channelCount)
         do throws(AudioFileError) {
@@ -42,6 +46,7 @@ package struct AlignedStem: Sendable {
                     try writer.write(block.channels, frameCount: count)
                 }
                 try writer.close()
+                try StemGaps.write(renderer.reasonedGaps, to: file.path)
             } catch { throw error.named(path, insteadOf: file.path) }
             try file.commit()
         } catch { throw .output(error) }

@@ -3,17 +3,18 @@
 import EarshotAudioFiles
 import EarshotDuet
 
-/// The sound that the singers of a duet hear: a song's file, or a beat that each program makes.
+/// The sound that the singers of a duet hear: a song's file, or a beat that each program makes. Functions that throw wait for the
+/// disk.
 package enum DuetSound: Hashable, Sendable {
     /// The path of a file of any kind that ``SoundFiles`` opens.
     case file(String)
-    /// A beat of so many seconds.
-    case beat(Beat, duration: Double)
+    /// A beat, by its description.
+    case beat(DuetSong)
 
     /// - Parameter path: the path of the song's file; nil while it is not here.
     init?(_ song: DuetSong, path: String?) {
         if song.isBeat {
-            self = .beat(song.countIn, duration: song.duration)
+            self = .beat(song)
         } else if let path {
             self = .file(path)
         } else {
@@ -24,14 +25,26 @@ package enum DuetSound: Hashable, Sendable {
     /// The path of the song's file; nil for a beat.
     var path: String? { if case .file(let path) = self { path } else { nil } }
 
-    /// Returns the rate in hertz and the frames. Waits for the disk.
+    /// Returns the rate in hertz and the frames.
     /// - Throws: the errors of opening; ``AudioFileError/notAudio(path:reason:)`` for a file without a frame.
     func length() throws(AudioFileError) -> (rate: Double, frameCount: Int) {
         switch self {
         case .file(let path): return try SongFile.length(path)
-        case .beat(let beat, let duration):
-            let reader = BeatReader(beat, duration: duration)
+        case .beat(let beat):
+            let reader = BeatReader(beat.countIn, duration: beat.duration)
             return (reader.processingFormat.sampleRate, reader.frameCount)
+        }
+    }
+
+    /// Returns the hash of a file, or that by which a beat was announced.
+    func hash() throws(AudioFileError) -> String {
+        switch self {
+        case .file(let path):
+            do throws(DuetProblem) { return try SongFile.hash(path, limit: .max).hash } catch {
+                guard case .unreadable(_, let code) = error else { throw .missing(path: path) }
+                throw .from(errno: code, path: path)
+            }
+        case .beat(let beat): return beat.hash
         }
     }
 }

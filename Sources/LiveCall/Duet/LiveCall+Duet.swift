@@ -34,6 +34,7 @@ extension LiveCall {
 
     /// Executes an order, or refuses it without a change.
     package func perform(_ order: DuetOrder) throws(DuetRefusal) {
+        try checkTakeFolder(for: order)
         try duet.withLock { duet throws(DuetRefusal) in
             let now = HostTime.now()
             switch order {
@@ -43,7 +44,7 @@ extension LiveCall {
             case .seek(let position): try duet.core?.seek(to: position, at: now)
             case .listen(let listens): try duet.core?.listen(listens, at: now)
             case .singAgain:
-                try duet.core?.singAgain()
+                try duet.core?.singAgain(id: DuetTransport.randomID())
                 try duet.core?.agree()
             }
         }
@@ -77,7 +78,7 @@ extension LiveCall {
             if let (song, sound) = duet.chosen, own.isHost {
                 duet.chosen = nil
                 duet.sound = sound
-                try? duet.core?.choose(song)  // only a guest is refused
+                try? duet.core?.choose(song, id: DuetTransport.randomID())  // only a guest is refused
             }
             let actions = duet.core?.tick(at: now) ?? []
             duet.followTime(at: now)
@@ -125,7 +126,7 @@ extension LiveCall {
             return true
         }
         guard isWanted else { return }
-        let player = openPlayer(sound, countIn: song.countIn)
+        let player = openPlayer(sound, of: song)
         let next = duet.withLock { duet -> DuetSong? in
             duet.isOpening = false
             guard duet.core?.song?.hash == song.hash else { return duet.core?.song }
@@ -139,22 +140,23 @@ extension LiveCall {
 
     /// Plays the song, or the mix of the attempt, in place of the other one.
     private func play(from position: Double, at time: HostTime, isMix: Bool) {
-        let sound = duet.withLock { duet -> DuetSound? in
-            guard duet.hasMix != isMix else { return nil }
+        let (sound, song) = duet.withLock { duet -> (DuetSound?, DuetSong?) in
+            guard duet.hasMix != isMix else { return (nil, nil) }
             let attempt = duet.core?.status(at: .now()).attempt
-            return isMix ? attempt.flatMap { duet[$0]?.mixPath }.map { .file($0) } : duet.sound
+            return isMix
+                ? (attempt.flatMap { duet[$0]?.mixPath }.map { .file($0) }, nil) : (duet.sound, duet.core?.song)
         }
-        let countIn = isMix ? nil : duet.withLock { $0.core?.song?.countIn }
-        if let sound, let player = openPlayer(sound, countIn: countIn) {
+        if let sound, let player = openPlayer(sound, of: song) {
             duet.withLock { ($0.player, $0.hasMix) = (player, isMix) }
         }
         duet.withLock { duet in if duet.hasMix == isMix { duet.play(from: position, at: time) } }
     }
 
     /// Opens a sound in the song's place; nil after an error, which is noted.
-    private func openPlayer(_ sound: DuetSound, countIn: Beat?) -> SongPlayer? {
+    /// - Parameter song: the song of the sound; nil for a mix.
+    private func openPlayer(_ sound: DuetSound, of song: DuetSong?) -> SongPlayer? {
         do throws(SongError) {
-            return try openSong(sound, countIn: countIn) { [weak self] state in
+            return try openSong(sound, of: song) { [weak self] state in
                 if let failure = state.failure { self?.duet.withLock { $0.note(.song(failure)) } }
             }
         } catch {
@@ -169,12 +171,13 @@ extension LiveCall {
         }
     }
 
-    /// Opens the song if its file is in the folder of songs from an earlier duet. Otherwise the host sends it.
+    /// Opens the song if its file is in the folder of songs or in a take from an earlier duet. Otherwise the host sends it.
     private func findSong(_ song: DuetSong) {
         Task.detached { [self] in
             let folder = configuration.songFolder
-            for name in PathText.names(inFolder: folder) ?? [] where !name.hasPrefix(".") {
-                let path = "\(folder)/\(name)"
+            let names = (PathText.names(inFolder: folder) ?? []).filter { !$0.hasPrefix(".") }
+            let songs = names.map { "\(folder)/\($0)" }
+            for path in songs + TakeFolders.songs(like: song, in: configuration.duetFolder) {
                 guard let status = PathText.status(path), Int64(status.st_size) == song.byteCount,
                     let found = try? SongFile.hash(path, limit: DuetSong.largestFile), found.hash == song.hash
                 else { continue }

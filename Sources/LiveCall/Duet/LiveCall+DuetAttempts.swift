@@ -10,50 +10,51 @@ import EarshotRooms
 
 /// The attempts of a duet: each is recorded, rendered to a stem on the song's timeline, sent, and mixed.
 extension LiveCall {
-    /// The time between two tries to send a stem.
-    private static let retryTime = Duration.seconds(5)
-    /// The tries to send a stem.
-    private static let tryLimit = 10
-
     // MARK: The recording
 
     /// Records the attempt that waits, as soon as no recording of an earlier attempt runs.
     func startAwaitedTake(_ snapshot: LiveCallSnapshot) {
         let isRecording = snapshot.recording != nil || snapshot.isRecordingAwaited
+        leaveUnrecordedTake(isRecording: isRecording)
         let attempt = duet.withLock { duet -> UInt32? in
-            if !isRecording { duet.ownsRecording = false }
+            if !isRecording { (duet.ownsRecording, duet.hasRecordingFailed) = (false, false) }
             guard let attempt = duet.awaitedRecording, !isRecording || !duet.ownsRecording else { return nil }
             duet.awaitedRecording = nil
             return attempt
         }
         guard let attempt else { return }
         guard !isRecording else { return duet.withLock { $0.note(.recording(.alreadyRecording)) } }
-        record(attempt)
+        record(attempt, by: snapshot.localParticipant)
     }
 
-    private func record(_ attempt: UInt32) {
-        let (song, sound) = duet.withLock { ($0.core?.song, $0.sound) }
+    private func record(_ number: UInt32, by own: Participant?) {
+        let (song, sound, id) = duet.withLock { ($0.core?.song, $0.sound, $0.core?.status(at: .now()).attemptID) }
         guard let song, let sound else { return }
+        let identity = RecordingManifest.Attempt(number: number, id: id, key: own?.key?.hex)
         do throws(CallRecordingError) {
-            let folder: String
-            if let present = duet.withLock({ $0.folder }) {
-                folder = present
-            } else {
-                folder = try RecordingFolder.createUnclaimed(in: configuration.duetFolder, named: song.title)
-                duet.withLock { $0.folder = folder }
-            }
-            let path = try "\(folder)/\(RecordingFolder.makeUnique(in: folder, "take \(attempt)"))"
-            let files = LiveDuet.Attempt(folder: path, sound: sound)
+            let folders = try makeTakeFolders(identity, song)
+            let files = LiveDuet.Attempt(
+                folder: folders.folder, recordingFolders: folders.recordings, identity: identity, sound: sound,
+                songTitle: RecordingFolder.cleaned(song.title))
             do throws(CommandRefusal) {
                 try perform(.startRecording(folder: files.recordingFolder))
                 duet.withLock { duet in
-                    duet[attempt] = files
+                    duet[number] = files
                     duet.ownsRecording = true
                 }
-            } catch { duet.withLock { $0.note(.recording(error)) } }
+                describeTake(files)
+            } catch {
+                duet.withLock { duet in
+                    duet.note(.recording(error))
+                    duet.core?.leaveUnrecorded(number)
+                }
+            }
         } catch {
-            guard case .folder(let path, let code) = error else { return }
-            duet.withLock { $0.note(.folder(path: path, code: code)) }
+            duet.withLock { duet in
+                if case .folder(let path, let code) = error { duet.note(.folder(path: path, code: code)) }
+                duet.note(.recordingLost)
+                duet.core?.leaveUnrecorded(number)
+            }
         }
     }
 
@@ -72,9 +73,7 @@ extension LiveCall {
     func finishAttempts(_ snapshot: LiveCallSnapshot, at now: HostTime) {
         let isRecording = snapshot.recording != nil || snapshot.isRecordingAwaited
         let (stems, mixes) = duet.withLock { duet in
-            if let status = duet.core?.status(at: now), duet[status.attempt]?.isOver == false {
-                duet[status.attempt]?.singers.formUnion(status.singers.filter(\.hasAgreed).map(\.member))
-            }
+            duet.noteSingers(snapshot, at: now)
             var (stems, mixes): ([(UInt32, LiveDuet.Attempt)], [(UInt32, LiveDuet.Attempt)]) = ([], [])
             for (_, number, files) in duet.attempts {
                 if files.isOver, !isRecording, !files.isStemRequested {
@@ -91,7 +90,6 @@ extension LiveCall {
         for (number, files) in stems {
             Task { [self] in
                 if let path = await makeStem(number, files, by: own) { await sendStem(path, of: files) }
-                duet.withLock { duet in duet.update(files.folder) { $0.isSending = false } }
             }
         }
         for (number, files) in mixes { Task { [self] in await mix(number, files) } }
@@ -121,12 +119,13 @@ extension LiveCall {
         do {
             let (path, stem) = try await duetFiles.run { [self] in
                 let stem = try AlignedStem.write(
-                    takesOf: attempt.recordingFolder, song: attempt.sound,
+                    takesOf: attempt.recordingFolders, song: attempt.sound,
                     to: "\(attempt.recordingFolder)/.stem.flac")
                 if let fault = stem.faults.first { duet.withLock { $0.note(.stem(of: nil, fault)) } }
                 var folder = try duetFolder(of: attempt)
                 let path = try folder.addStem(
-                    path: stem.path, singer: own.name.text, key: own.key, isLocal: true, gaps: stem.gaps)
+                    path: stem.path, singer: own.name.text, key: own.key, isLocal: true, gaps: stem.gaps,
+                    recordingCount: attempt.recordingFolders.count)
                 let (hash, byteCount) = try SongFile.hash(path, limit: DuetStem.largestFile)
                 return (path, DuetStem(attempt: number, byteCount: byteCount, hash: hash))
             }
@@ -134,6 +133,7 @@ extension LiveCall {
                 duet.update(attempt.folder) { files in
                     files.stemTime = .now()
                     files.stems.insert(own.id)
+                    files.receivers = files.singers
                 }
                 duet.core?.setStem(stem)
             }
@@ -151,53 +151,19 @@ extension LiveCall {
         }
     }
 
-    /// Opens the attempt's folder, or creates it with the song.
-    func duetFolder(of attempt: LiveDuet.Attempt) throws(DuetFolderError) -> DuetFolder {
-        if PathText.status("\(attempt.folder)/\(RecordingManifest.fileName)") != nil {
-            return try DuetFolder(path: attempt.folder, song: attempt.sound)
-        }
-        let snapshot = snapshot
-        return try DuetFolder(
-            creating: attempt.folder, name: snapshot.room?.name.text ?? "",
-            recordedBy: snapshot.localParticipant?.name.text ?? "", song: attempt.sound,
-            program: configuration.recording.program)
-    }
-
-    /// Sends a stem to the other singers, again to those that did not get it.
-    private func sendStem(_ path: String, of attempt: LiveDuet.Attempt) async {
-        let name = PathText.fileName(path)
-        var waiting = duet.withLock { duet in
-            duet.attempts.first { $0.files.folder == attempt.folder }?.files.singers.sorted() ?? []
-        }
-        for number in 1...Self.tryLimit where !waiting.isEmpty {
-            var reasons: [MemberID: TransferError] = [:]
-            do throws(TransferError) {
-                let file = try await room.sendFile(at: path, to: waiting)
-                do throws(TransferFailure) { try await file.finished() } catch { reasons = error.reasons }
-            } catch { reasons = Dictionary(uniqueKeysWithValues: waiting.map { ($0, error) }) }
-            // A member that declines has the stem, or has left the attempt.
-            reasons = reasons.filter { $0.value != .declined }
-            waiting = reasons.keys.sorted()
-            if number == Self.tryLimit || snapshot.ending != nil {
-                for (member, reason) in reasons { duet.withLock { $0.note(.notSent(name: name, to: member, reason)) } }
-                return
-            }
-            if !waiting.isEmpty { try? await Task.sleep(for: Self.retryTime) }
-        }
-    }
-
     // MARK: The mix
 
     private func mix(_ number: UInt32, _ attempt: LiveDuet.Attempt) async {
         do {
             let path = "\(attempt.folder)/mix.m4a"
+            let missing = duet.withLock { $0.missingSingers(in: attempt.folder) }
             try await duetFiles.run {
                 let source = try MixSource(folder: attempt.folder)
                 let encoding = SoundFiles.Settings(sampleFormat: .int24)
                 _ = try MixFile(source, MixSettings(for: source), encoding: encoding).write(to: path, type: .m4a)
             }
             duet.withLock { duet in
-                duet.update(attempt.folder) { $0.mixPath = path }
+                duet.update(attempt.folder) { ($0.mixPath, $0.mixMissing) = (path, missing) }
                 duet.core?.setMix(number)
             }
         } catch {

@@ -17,6 +17,7 @@ extension LiveCall {
     /// Receives a file that belongs to the duet. Returns false for any other file.
     func receiveForDuet(_ file: IncomingFile, from member: MemberID) async -> Bool {
         let end = HostTime.now().advanced(bySeconds: Self.announcementTime)
+        var isRepeated = false
         repeat {
             guard let core = duet.withLock({ $0.core }), let song = core.song else { return false }
             let status = core.status(at: .now())
@@ -28,12 +29,17 @@ extension LiveCall {
                 stem.hash == file.hash.hex, stem.byteCount == file.size,
                 Double(stem.byteCount) <= (song.duration + 1) * Self.stemBytesPerSecond
             {
-                await receive(stem, file, from: member)
-                return true
+                // Silent voices are equal, so the file may be that of an attempt which is announced in a moment.
+                isRepeated = duet.withLock { $0[stem.attempt]?.stems.contains(member) ?? false }
+                guard isRepeated else {
+                    await receive(stem, file, from: member)
+                    return true
+                }
             }
             try? await Task.sleep(for: .milliseconds(50))
         } while HostTime.now() < end && !Task.isCancelled
-        return false
+        if isRepeated { file.decline() }
+        return isRepeated
     }
 
     private func receive(_ song: DuetSong, _ file: IncomingFile, from member: MemberID) async {
@@ -89,6 +95,11 @@ extension LiveCall {
             return duet[stem.attempt]?.arrivingStems.insert(member).inserted == true ? attempt : nil
         }
         guard let attempt, let singer else { return file.decline() }
+        // Two equal files cannot arrive at once, since one would go on with the bytes of the other.
+        while !duet.withLock({ $0.arrivingHashes.insert(stem.hash).inserted }) {
+            try? await Task.sleep(for: .milliseconds(50))
+        }
+        defer { duet.withLock { _ = $0.arrivingHashes.remove(stem.hash) } }
         do {
             try await file.accept(into: attempt.recordingFolder)
             let path = try await file.finished()

@@ -2,6 +2,7 @@
 
 import EarshotAudioBase
 import EarshotDuet
+import EarshotMediaTransport
 import EarshotRooms
 
 /// The live state of a call's duet: the agreement, the song's player, and the files of the attempts.
@@ -10,34 +11,59 @@ struct LiveDuet: Sendable {
     struct Attempt: Sendable {
         /// The folder for the stems and the mix.
         var folder: String
-        /// The folder of the recording with the local take.
-        var recordingFolder: String { "\(folder) recording" }
+        /// The folders of the recordings with the local takes, in order. Only the last one is of this program.
+        var recordingFolders: [String]
+        var recordingFolder: String { recordingFolders.last ?? "\(folder) recording" }
+        /// The numbers of the attempt and the singer's key, for the description of the folder.
+        var identity: RecordingManifest.Attempt?
         var sound: DuetSound
+        var songTitle: String
         /// The other singers who agreed to the attempt.
         var singers: Set<MemberID> = []
+        var keys: [KeyFingerprint: MemberID] = [:]
         /// True once the recording was asked to end.
         var isOver = false
         var isStemRequested = false
         /// The time at which the local stem was complete, or had failed; nil before.
         var stemTime: HostTime?
-        /// True until the local stem was sent.
-        var isSending = true
+        /// The singers to whom the local stem is still to be sent.
+        var receivers: Set<MemberID> = []
         /// The singers whose stems are in the folder, are arriving, or did not fit in.
         var stems: Set<MemberID> = []
         var arrivingStems: Set<MemberID> = []
         var refusedStems: Set<MemberID> = []
+        /// The singers who have told that they cannot record the attempt.
+        var unableSingers: Set<MemberID> = []
         var isMixRequested = false
         /// True once the mix is complete or has failed.
         var isMixed = false
         var mixPath: String?
-        /// True while the attempt's files are being made and exchanged.
-        var isBusy: Bool { isOver && (isSending || !isMixed) }
+        /// The singers whose voices are missing in the mix.
+        var mixMissing: Set<MemberID> = []
+
+        /// The other singers whose stems may still arrive.
+        var awaitedSingers: Set<MemberID> {
+            singers.subtracting(stems).subtracting(refusedStems).subtracting(unableSingers)
+        }
+
+        /// Returns true while the attempt's files are being made, or exchanged with singers who are present.
+        func isBusy(with present: Set<MemberID>) -> Bool {
+            guard isOver else { return false }
+            if stemTime == nil || isMixRequested && !isMixed || !receivers.isDisjoint(with: present) { return true }
+            let awaited = awaitedSingers.union(arrivingStems)
+            return !isMixed && awaited.isEmpty || !awaited.isDisjoint(with: present)
+        }
 
         /// Returns true if the mix should be made now.
         func needsMix(at now: HostTime) -> Bool {
             guard let stemTime, !isMixRequested, arrivingStems.isEmpty else { return false }
-            return singers.isSubset(of: stems.union(refusedStems))
-                || now.seconds(since: stemTime) > LiveDuet.stemTimeout
+            return awaitedSingers.isEmpty || now.seconds(since: stemTime) > LiveDuet.stemTimeout
+        }
+
+        /// Adds a singer who agreed. One that came back under another number has one place.
+        mutating func add(singer: MemberID, key: KeyFingerprint?) {
+            guard singers.insert(singer).inserted, let key else { return }
+            if let old = keys.updateValue(singer, forKey: key) { singers.remove(old) }
         }
 
         /// Adds a singer's stem. A mix without it is made again.
@@ -78,10 +104,20 @@ struct LiveDuet: Sendable {
     var awaitedRecording: UInt32?
     /// True while the recording is that of an attempt.
     var ownsRecording = false
+    /// True once a file of that recording could not be written.
+    var hasRecordingFailed = false
+    /// The hashes of the stems that are arriving, of all attempts.
+    var arrivingHashes: Set<String> = []
     private(set) var problems: [DuetProblem] = []
     private var sleep = SleepNotice()
 
     mutating func note(_ problem: DuetProblem) {
+        // The host offers the song every few seconds, so one folder would be named again and again.
+        if case .folder(let path, _) = problem,
+            problems.contains(where: { if case .folder(path, _) = $0 { true } else { false } })
+        {
+            return
+        }
         if problems.count < Self.problemLimit { problems.append(problem) }
     }
 
@@ -112,11 +148,16 @@ struct LiveDuet: Sendable {
         guard let core, core.isActive || chosen != nil || !problems.isEmpty else { return nil }
         let duet = core.status(at: now)
         let attempt = self[duet.attempt]
+        let present = Set(duet.singers.map(\.member))
         return LiveDuetStatus(
             duet: duet, arrivedPart: arrivedPart, presentStems: attempt?.stems ?? [], singers: attempt?.singers ?? [],
             mixPath: attempt?.mixPath,
             mixPaths: attempts.compactMap { $0.files.mixPath },
-            isBusy: attempts.contains { $0.files.isBusy }, isUnfinished: attempts.contains { !$0.files.isMixed },
+            missingVoices: attempts.reduce(into: [:]) { missing, attempt in
+                if let path = attempt.files.mixPath { missing[path] = attempt.files.mixMissing }
+            },
+            isBusy: attempts.contains { $0.files.isBusy(with: present) },
+            isUnfinished: attempts.contains { !$0.files.isMixed },
             problems: problems)
     }
 

@@ -19,7 +19,9 @@ package struct LiveDuetStatus: Sendable {
     package var mixPath: String?
     /// The complete mixes of all attempts, in order.
     package var mixPaths: [String] = []
-    /// True while stems are made, exchanged and mixed.
+    /// The singers whose voices are missing in a mix, by its path.
+    package var missingVoices: [String: Set<MemberID>] = [:]
+    /// True while stems are made, mixed, and exchanged with singers who are present.
     package var isBusy = false
     /// True if an attempt has no mix yet.
     package var isUnfinished = false
@@ -49,6 +51,8 @@ package enum DuetProblem: Error, Sendable {
     case notSent(name: String, to: MemberID, TransferError)
     /// The attempt cannot be recorded.
     case recording(CommandRefusal)
+    /// The recording of the attempt has ended early. The local singer has left the attempt.
+    case recordingLost
     /// The folder of the duet cannot be written.
     case folder(path: String, code: Int32)
     /// A singer's stem, or a part of the local one (nil), cannot be used.

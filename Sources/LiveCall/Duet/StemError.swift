@@ -13,6 +13,10 @@ package enum StemError: Error, Equatable, CustomStringConvertible {
     case noTakes(folder: String)
     /// No take has sound in the song. The faults say why; without faults nothing was sung.
     case nothingUsable(folder: String, faults: [StemFault])
+    /// All takes are those of another song.
+    case otherSong(folder: String)
+    /// The song of the take is not in its folder, nor among the songs that hosts have sent.
+    case noSong(folder: String)
     /// The path is a file of the recording.
     case ownFile(path: String)
     /// The stem cannot be written.
@@ -26,6 +30,8 @@ package enum StemError: Error, Equatable, CustomStringConvertible {
         case .noTakes(let folder): "\(folder): the recording has no take of a song"
         case .nothingUsable(let folder, let faults):
             faults.first.map { "\(folder): no take can be used (\($0))" } ?? "\(folder): nothing was sung"
+        case .otherSong(let folder): "\(folder): the takes are those of another song"
+        case .noSong(let folder): "\(folder): the take's song is missing"
         case .ownFile(let path): "\(path): belongs to the recording"
         }
     }
@@ -33,13 +39,15 @@ package enum StemError: Error, Equatable, CustomStringConvertible {
 
 /// A fault of a take or its sound. What it concerns is silent in the stem.
 package enum StemFault: Error, Equatable, Sendable, CustomStringConvertible {
+    /// One of several recordings cannot be read.
+    case recording(MixError)
     /// The map cannot be opened.
     case missingMap(take: String, AudioFileError)
     /// The map is damaged as a whole, or of a later version.
     case unusableMap(take: String, TakeError)
     /// Lines of the map cannot be used.
     case damagedLines(take: String, count: Int)
-    /// The take is one of another song: its positions have another rate, or lie beyond the song's end.
+    /// The take is one of another song: it has another hash or rate, or positions beyond the song's end.
     case otherSong(take: String, sampleRate: Double, lastFrame: Int64)
     /// The take belongs to a sound file that is not the track which names it, or has another rate.
     case otherSound(take: String, file: String, sampleRate: Double)
@@ -51,6 +59,7 @@ package enum StemFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// One sentence that says what happened.
     package var description: String {
         switch self {
+        case .recording(let error): error.description
         case .missingMap(_, let error): error.description
         case .unusableMap(let take, .notATake): "\(take): not the map of a take"
         case .unusableMap(let take, .unknownVersion(_, let version)):

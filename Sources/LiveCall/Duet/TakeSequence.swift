@@ -57,6 +57,9 @@ final class TakeSequence: SoundFileReader {
         return isComplete
     }
 
+    /// Notes that the singer was away until the next take.
+    func endRecording() { map.append(.init(frame: Int64(frameCount), frameCount: 0, reason: .unknown)) }
+
     /// Returns the parts of a map's pieces within ranges, which are in order as the pieces are.
     private static func pieces(_ map: SongMap, _ ranges: [Range<Int>]) -> [SongMap.Piece] {
         var pieces: [SongMap.Piece] = []

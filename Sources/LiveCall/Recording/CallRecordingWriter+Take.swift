@@ -17,7 +17,7 @@ extension CallRecordingWriter {
         let name = number == 1 ? "\(stem).take" : "\(stem) \(number).take"
         let description = TakeDescription(
             file: track, singer: state.name, number: number, sampleRate: Double(manifest.sampleRate),
-            songSampleRate: log.songSampleRate)
+            songSampleRate: log.songSampleRate, songHash: log.songHash)
         do throws(AudioFileError) {
             take = try TakeRecorder(
                 path: "\(folder)/\(name)", description, log, localVoice.microphone == nil ? .shared : .separate)

@@ -48,7 +48,9 @@ extension LiveCall {
         }
         let recorder = CallRecorder(writer, state: state) { [weak self] report in
             switch report {
-            case .failed(let error): self?.handle(.recordingFailed(error, isOver: false))
+            case .failed(let error):
+                self?.noteRecordingFailure(error)
+                self?.handle(.recordingFailed(error, isOver: false))
             case .ended(let result):
                 media.endRecording()
                 self?.recorder.withLock { $0 = nil }

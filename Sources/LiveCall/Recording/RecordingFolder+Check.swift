@@ -11,6 +11,24 @@ extension RecordingFolder {
     /// Throws the error with which a recording would fail now because of its folder. Leaves nothing behind.
     /// - Parameter folder: the user's folder; nil for `Earshot` in the user's music folder.
     package static func check(_ folder: String?) throws(CallRecordingError) {
+        let (wanted, existing) = try existingFolder(folder)
+        if let code = obstacle(in: existing) { throw .folder(path: wanted, code: code) }
+    }
+
+    /// Returns the free bytes for files in a folder that may be missing; nil if unknown.
+    static func freeSpace(_ folder: String?) -> Int64? {
+        var space = statvfs()
+        guard let (_, existing) = try? existingFolder(folder), statvfs(PathText.bytes(existing), &space) == 0 else {
+            return nil
+        }
+        return Int64(
+            clamping: UInt64(space.f_bavail).multipliedReportingOverflow(by: UInt64(space.f_frsize)).partialValue)
+    }
+
+    /// Returns the absolute path of a folder, and the folder itself or the nearest one above it that exists.
+    private static func existingFolder(
+        _ folder: String?
+    ) throws(CallRecordingError) -> (wanted: String, existing: String) {
         let wanted = path(of: folder)
         var existing = wanted
         var status = stat()
@@ -21,7 +39,7 @@ extension RecordingFolder {
             existing = slash == existing.startIndex ? "/" : String(existing[..<slash])
         }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw .folder(path: wanted, code: ENOTDIR) }
-        if let code = obstacle(in: existing) { throw .folder(path: wanted, code: code) }
+        return (wanted, existing)
     }
 
     /// Returns the errno with which files cannot be created and written in a folder; nil if they can.

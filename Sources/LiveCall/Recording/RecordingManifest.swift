@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioFiles
+import EarshotDuet
 import Foundation
 
 /// The description of a recording, `recording.json`: version 1 of docs/recording-format.md.
@@ -17,7 +18,22 @@ struct RecordingManifest: Codable, Equatable {
     /// The name of the participant who recorded.
     var recordedBy: String
     var clock = "playback"
+    /// The take of a duet in its folder; nil in other recordings.
+    var attempt: Attempt?
+    /// The beat in place of a duet's song, as it was announced; nil with a song's file, and in other recordings.
+    var beat: DuetSong?
     var tracks: [Track] = []
+
+    /// The attempt at a song whose take a duet's folder has.
+    struct Attempt: Codable, Equatable {
+        var number: UInt32
+        /// The random number of the attempt, which all singers have; nil if it has none.
+        var id: UInt64?
+        /// The key of the local singer in hexadecimal digits; nil if there is none.
+        var key: String?
+        /// The recordings that the local stem is made of; 0 before.
+        var recordingCount = 0
+    }
 
     /// A recorded file.
     struct Track: Codable, Equatable {
@@ -35,6 +51,8 @@ struct RecordingManifest: Codable, Equatable {
         var offset: Offset?
         /// The names of the maps of takes, version 2 of docs/recording-format.md; nil if no song was played.
         var takes: [String]?
+        /// The SHA-256 of a song's file in hexadecimal digits; nil if unknown, and for voices.
+        var hash: String?
     }
 
     /// The content of a track.

@@ -49,7 +49,7 @@ final class SoundCheckRunner {
             case .decision where keys == nil: return Result(decision: .undecided, finding: check.finding)
             case .ticks, .recording, .playback, .decision:
                 guard Terminal.redraws, status.isDue(at: now.seconds(since: began)) else { continue }
-                Terminal.live(SoundCheckSentences.line(check.step, peak: check.inputPeak))
+                StatusLine.live(SoundCheckSentences.line(check.step, peak: check.inputPeak))
             }
         }
     }

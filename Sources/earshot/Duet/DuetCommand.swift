@@ -56,6 +56,7 @@ struct HostDuet: ExampledCommand {
     }
 
     func run() throws {
+        duet.reportUnfinished()
         if let song { return try duet.host(song, beat: beat.ofSong, in: room, options) }
         guard let metronome = beat.metronome else { return }
         try duet.host(SongFile.describe(metronome.beat, duration: metronome.duration), path: nil, in: room, options)
@@ -91,6 +92,7 @@ struct JoinDuet: ExampledCommand {
     func run() throws {
         var options = options
         try duet.apply(to: &options.call)
+        duet.reportUnfinished()
         try options.run(room: room)
     }
 }
@@ -110,6 +112,13 @@ struct DuetOptions: ParsableArguments {
     func check(_ call: CallOptions) throws {
         if call.recording.record != nil { throw ValidationError("A duet records each take by itself. Omit --record.") }
         if call.accompaniment.command != nil { throw ValidationError("A duet has its own song. Omit --accompany.") }
+    }
+
+    /// Names the takes whose programs were killed.
+    func reportUnfinished() {
+        for take in TakeFolders.unfinished(in: folder.map { URL(fileURLWithPath: $0).path }) {
+            Terminal.say(DuetSentences.unfinished(take))
+        }
     }
 
     /// Reads a song, opens a room for it, and runs the duet to its end.

@@ -8,7 +8,7 @@ enum DuetKeys {
     private static let seekStep = 5.0
 
     static let help = """
-        Enter  agree, or withdraw; after the song: listen to the mix together
+        Enter  agree, or withdraw; after the song: listen to the mix together, or stop it for all
         p  pause or resume                ← →  seek 5 s back or forward
         r  sing again: a new take
         """
@@ -22,7 +22,7 @@ enum DuetKeys {
     static func order(for key: Key, _ status: LiveDuetStatus) -> DuetOrder? {
         let duet = status.duet
         switch (key, duet.phase) {
-        case (.enter, .agreeing): return .agree(!duet.hasAgreed)
+        case (.enter, .agreeing) where !duet.singers.isEmpty || duet.hasAgreed: return .agree(!duet.hasAgreed)
         case (.enter, .ended) where status.mixPath != nil: return .listen(true)
         case (.enter, .listening): return .listen(false)
         case (.character("p"), .singing), (.character("p"), .counting): return .pause
@@ -32,7 +32,18 @@ enum DuetKeys {
         case (.character("r"), .counting), (.character("r"), .singing), (.character("r"), .paused),
             (.character("r"), .ended), (.character("r"), .listening):
             return .singAgain
+        case (.character("r"), .agreeing) where duet.hasLeft: return .singAgain
         default: return nil
+        }
+    }
+
+    /// Returns the sentence for a key that does nothing now; nil for any other key.
+    static func answer(to key: Key, _ status: LiveDuetStatus) -> String? {
+        switch (key, status.duet.phase) {
+        case (.enter, .agreeing) where status.duet.singers.isEmpty: "Nobody else is here yet."
+        case (.character("p"), .listening), (.left, .listening), (.right, .listening):
+            "The mix cannot be paused or moved. Enter stops it for all."
+        default: nil
         }
     }
 }

@@ -48,6 +48,11 @@ struct DuetNotices {
         }
         if step != lastStep { notices += Self.changed(to: step, from: lastStep) }
         notices += agreements(status, step, people)
+        notices += status.duet.singers.filter { singer in
+            singer.cannotRecord
+                && !(old?.duet.attempt == status.duet.attempt
+                    && old?.duet.singers.contains { $0.member == singer.member && $0.cannotRecord } == true)
+        }.map { .warn(DuetSentences.cannotRecord(people.name($0.member))) }
         notices += files(status, old, people)
         return notices
     }
@@ -97,7 +102,7 @@ struct DuetNotices {
         }
         for singer in duet.singers {
             let old = last?.duet.attempt == duet.attempt ? last?.duet.singers.first { $0.member == singer.member } : nil
-            guard singer.hasAgreed != (old?.hasAgreed ?? false) else { continue }
+            guard singer.hasAgreed != (old?.hasAgreed ?? false), !singer.cannotRecord else { continue }
             notices.append(.say(DuetSentences.agrees(people.name(singer.member), singer.hasAgreed)))
         }
         let names = duet.singers.filter { !$0.hasAgreed }.map { people.name($0.member) }
@@ -117,8 +122,9 @@ struct DuetNotices {
         where status.presentStems.contains(singer) && known?.presentStems.contains(singer) != true {
             notices.append(.say(DuetSentences.stem(people.name(singer))))
         }
-        for path in status.mixPaths where old?.mixPaths.contains(path) != true {
-            let missing = path == status.mixPath ? status.singers.subtracting(status.presentStems).sorted() : []
+        for path in status.mixPaths
+        where old?.mixPaths.contains(path) != true || old?.missingVoices[path] != status.missingVoices[path] {
+            let missing = (status.missingVoices[path] ?? []).sorted()
             let isBeat = path == status.mixPath && duet.song?.isBeat == true
             notices.append(
                 .say(

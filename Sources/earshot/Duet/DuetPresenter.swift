@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotDuet
 import EarshotLiveCall
 import Foundation
 
@@ -10,6 +11,8 @@ import Foundation
 final class DuetPresenter {
     /// The seconds for which the files of the last take are awaited if it is complete, and if the user leaves it.
     private static let finishTimes = (complete: 60.0, left: 10.0)
+    /// The seconds between two tries to agree without being asked.
+    private static let agreeingInterval = 1.0
 
     private let call: LiveCall
     private let options: CallOptions
@@ -17,6 +20,11 @@ final class DuetPresenter {
     private var notices = DuetNotices()
     /// True once the user leaves, or the call has ended.
     private var isLeaving = false
+    /// True once a song has begun.
+    private var hasBegun = false
+    /// The time before which ``present()`` does not agree again, after a refusal.
+    private var agreeingTime = HostTime(nanoseconds: 0)
+    private var lastRefusal: String?
     /// The mix of the last take; nil without one.
     private(set) var mix: String?
 
@@ -42,9 +50,33 @@ final class DuetPresenter {
             }
         }
         if options.agreesToDuet, !isLeaving, status.duet.phase == .agreeing, !status.duet.hasAgreed,
-            !status.duet.singers.isEmpty
+            !status.duet.hasLeft, !status.duet.singers.isEmpty
         {
-            try? call.perform(.agree(true))  // refused if the song has changed meanwhile
+            agree()
+        }
+        switch status.duet.phase {
+        case .counting, .singing, .paused, .ended: hasBegun = true
+        default: break
+        }
+    }
+
+    /// Agrees to a take. Prints the refusal of a folder once, and tries again later.
+    private func agree() {
+        let now = HostTime.now()
+        guard now >= agreeingTime else { return }
+        do throws(DuetRefusal) {
+            try call.perform(.agree(true))
+            lastRefusal = nil
+        } catch {
+            agreeingTime = now.advanced(bySeconds: Self.agreeingInterval)
+            let kind: String
+            switch error {
+            case .folder: kind = "folder"
+            case .noSpace: kind = "space"
+            default: return  // the song or the take has changed meanwhile
+            }
+            if lastRefusal != kind { Terminal.warn(DuetSentences.refused(error)) }
+            lastRefusal = kind
         }
     }
 
@@ -56,6 +88,7 @@ final class DuetPresenter {
         var seconds = Self.finishTimes.complete
         switch status.duet.phase {
         case .counting, .singing, .paused:
+            hasBegun = true
             seconds = Self.finishTimes.left
             try? call.perform(.agree(false))  // refused if the song has changed meanwhile
             // The call's thread notices the end of the take within 0.1 s.
@@ -83,5 +116,6 @@ final class DuetPresenter {
             waiting { [call] in await call.finishTakes() }
         }
         present()
+        for words in DuetSentences.withoutMix(call.duetTakeResults, hasBegun: hasBegun) { Terminal.warn(words) }
     }
 }

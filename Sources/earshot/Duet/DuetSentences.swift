@@ -29,13 +29,13 @@ enum DuetSentences {
         let way =
             switch delay {
             case nil: ""
-            case let delay? where delay <= togetherLimit: String(format: "One way %.0f ms: together. ", delay * 1e3)
+            case let delay? where delay <= togetherLimit: String(format: "Delay %.0f ms. ", delay * 1e3)
             case let delay?:
                 String(
-                    format: "One way %.0f ms: too long to sing together (limit %.0f ms). A cable helps. ",
+                    format: "Delay %.0f ms: too long to sing together (limit %.0f ms). A cable helps. ",
                     delay * 1e3, togetherLimit * 1e3)
             }
-        return "\(take)\(way)Voices are recorded.\(hasKeys ? " Enter agrees." : "")"
+        return "\(take)\(way)Your voices will be recorded.\(hasKeys ? " Press Enter when you are ready." : "")"
     }
 
     static let noTerminal = "No terminal to agree on, so the song cannot start. Use --agree."
@@ -54,7 +54,7 @@ enum DuetSentences {
     static let singing = "Sing."
     static let paused = "The song is paused."
     static let resumed = "Song resumed."
-    static let listening = "The mix plays for all."
+    static let listening = "The mix plays for all. Enter stops it for all."
     static let ended = "The song is over. The voices are being exchanged."
 
     static func stem(_ name: String) -> String { "Received \(TerminalText.sanitized(name))'s voice." }
@@ -64,19 +64,39 @@ enum DuetSentences {
         "Take \(attempt). \(ownAgreement(true, waitingFor: names))"
     }
 
+    /// A singer who cannot record the take.
+    static func cannotRecord(_ name: String) -> String {
+        "\(TerminalText.sanitized(name)) cannot record this take and has left it. Press r for a new take."
+    }
+
     /// - Parameters:
     ///   - missing: the names of the singers whose voices are not in the mix.
     ///   - isBeat: true if the voices were sung to a beat.
     static func mixed(_ path: String, missing: [String], isBeat: Bool = false, hasKeys: Bool) -> String {
-        let without =
-            missing.isEmpty
-            ? "" : " Without \(RecordingSentences.list(missing.map { TerminalText.sanitized($0) })): no voice arrived."
+        let names = RecordingSentences.list(missing.map { TerminalText.sanitized($0) })
+        let reason = missing.count == 1 ? "voice did not arrive" : "voices did not arrive"
+        let without = missing.isEmpty ? "" : " (without \(names), whose \(reason))"
         let voices = isBeat ? "  The mix has the voices without the beat." : ""
         return
             "Saved: \(path)\(without)\(voices)\(hasKeys ? "  Keys: Enter listen together, r sing again, q leave" : "")"
     }
 
     static let finishing = "Finishing the takes. Ctrl-C leaves at once."
+
+    /// A take that an earlier program did not finish.
+    static func unfinished(_ take: TakeFolders) -> String {
+        TerminalText.sanitizedLine(
+            "An earlier take is unfinished. Join its duet to continue, or restore its voice: earshot mix "
+                + HostCommand.quoted(take.folder))
+    }
+
+    /// The voice of a take that was not finished.
+    static func finished(_ take: TakeFolders.Finished) -> String {
+        let gaps = take.stem.gaps.reduce(0) { $0 + Double($1.frameCount) } / take.stem.format.sampleRate
+        let words = gaps > 0 ? " Gaps: \(FileFormatting.time(gaps))." : ""
+        return TerminalText.sanitizedLine(
+            "Restored \(take.singer)'s voice from a recording that ended early: \(take.stem.path).\(words)")
+    }
 
     /// Returns the part of a status line: `♪ Song 0:12/3:20`.
     static func line(_ status: LiveDuetStatus) -> String? {
@@ -90,13 +110,20 @@ enum DuetSentences {
         case .agreeing where duet.singers.isEmpty: return "♪ \(title)"
         case .agreeing: return duet.hasAgreed ? "♪ \(title) waiting" : "♪ \(title) Enter agrees"
         case .findingTime: return "♪ \(title) …"
-        case .counting(let seconds): return "♪ \(title) begins in \(Int(seconds.rounded(.up)))"
+        case .counting(let seconds): return "♪ begins in \(Int(seconds.rounded(.up)))  \(title)"
         case .singing: return "♪ \(title) \(times)"
         case .paused: return "‖ \(title) \(times)"
         case .listening: return "♪ \(title) mix \(times)"
         case .ended: return status.isBusy ? "♪ \(title) mixing" : "♪ \(title) over"
         }
     }
+
+    /// A folder that cannot be written.
+    static func folder(_ path: String, _ code: Int32) -> String {
+        "\(path): \(String(cString: strerror(code))). Choose another with --folder."
+    }
+
+    private static func megabytes(_ bytes: Int64) -> String { "\(bytes / 1_000_000) MB" }
 
     static func refused(_ refusal: DuetRefusal) -> String {
         switch refusal {
@@ -106,6 +133,9 @@ enum DuetSentences {
         case .notStarted: "The song has not begun."
         case .mixMissing: "The mix is not ready yet."
         case .attemptOver: "You have left this take. Press r for a new one."
+        case .folder(let path, let code): folder(path, code)
+        case .noSpace(let path, let needed, let free):
+            "\(path): a take needs \(megabytes(needed)), but \(megabytes(free)) are free. Delete files, or choose another with --folder."
         case .noTime: "The clocks are not synchronized yet. Try again in a second."
         }
     }
@@ -132,8 +162,9 @@ enum DuetSentences {
         case .recording(let refusal):
             return RecordingSentences.refused(refusal).map { "This take is not recorded. \($0)" }
                 ?? "This take is not recorded."
-        case .folder(let path, let code):
-            return "\(path): \(String(cString: strerror(code))). Choose another with --folder."
+        case .recordingLost:
+            return "This take is not recorded, so you have left it. The others can see that. Press r for a new take."
+        case .folder(let path, let code): return folder(path, code)
         case .stem(let member?, let error):
             return "\(TerminalText.sanitized(name(member)))'s voice cannot be used. \(ErrorText.text(error))"
         case .stem(nil, let error): return "A part of your voice is missing. \(ErrorText.text(error))"

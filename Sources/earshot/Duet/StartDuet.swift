@@ -31,6 +31,8 @@ struct StartDuet: ExampledCommand {
         var choice: Choice?
         try Failure.reporting {
             Interrupt.watch()
+            try options.call.checkDuetFolder()
+            duet.reportUnfinished()
             choice = try choose()
         }
         switch choice {
@@ -47,7 +49,7 @@ struct StartDuet: ExampledCommand {
                 status: Failure.usage)
         }
         Terminal.say("Rooms on this network. Press a number to join one, n to begin a new one, q to quit.")
-        let search = RoomSearch(keys: keys, timeout: 10)
+        let search = RoomSearch(keys: keys, timeout: 10, command: "duet join")
         if let room = try search.pick(offersNew: true) { return .join(room) }
         return .host(song: try Self.chooseSong(keys))
     }

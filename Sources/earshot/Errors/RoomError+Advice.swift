@@ -41,7 +41,7 @@ extension RoomError: AdvisedError {
         switch self {
         case .malformed: "The guest may run another version or program."
         case .version: "Install the same version of Earshot on both sides."
-        case .unknownKey, .keyNeeded: "To admit new guests: earshot host --accept ask"
+        case .unknownKey, .keyNeeded: "To admit new guests, use --accept ask."
         case .changedKey(_, let was):
             "Somebody may be posing as them. If they have a new machine, or came with --ephemeral, run: "
                 + Self.forgetting(was)
@@ -82,7 +82,7 @@ extension RequestFailure {
     fileprivate func advice(_ endpoint: Endpoint) -> String {
         let port = endpoint.addresses.first?.port ?? JoinCode.usualPort
         return switch self {
-        case .refused: "Check that 'earshot host' runs there, on port \(port)."
+        case .refused: "Check that Earshot hosts a room there, on port \(port)."
         case .unreachable: "Check that both are on the same network: ip route get ADDRESS"
         case .timedOut:
             "Check the address, that no firewall blocks TCP port \(port), and that the Wi-Fi lets its devices reach each "

@@ -10,6 +10,8 @@ extension StemError: AdvisedError {
         case .noTakes: "Sing the song once."
         case .nothingUsable(let folder, let faults):
             faults.isEmpty ? "Sing the song once." : "Mix the recorded sound by hand: it is in \(folder)."
+        case .otherSong(let folder), .noSong(let folder):
+            "Copy the song's file to \(folder), named song with its extension."
         case .ownFile: "Choose another file for the voice."
         }
     }

@@ -98,13 +98,13 @@ final class ForecastRunner {
     }
 
     private func show() {
-        guard let firstSoundTime else { return Terminal.live("waiting for sound") }
+        guard let firstSoundTime else { return StatusLine.live("waiting for sound") }
         let elapsed = min(Int(seconds), Int(HostTime.now().seconds(since: firstSoundTime)))
         guard elapsed > lastShownSecond else { return }
         lastShownSecond = elapsed
         if Terminal.isInteractive {
             let count = latest.values.map(\.statistics.playout.packets).reduce(0, +)
-            Terminal.live("measuring, \(elapsed) of \(Int(seconds)) s, \(count) packets; q quits")
+            StatusLine.live("measuring, \(elapsed) of \(Int(seconds)) s, \(count) packets; q quits")
         } else if elapsed % 10 == 0, elapsed < Int(seconds) {
             Terminal.say("measuring, \(elapsed) of \(Int(seconds)) s")
         }

@@ -32,6 +32,9 @@ struct StatusLine {
         if Terminal.redraws { Terminal.live(live()) } else { Terminal.say(plain()) }
     }
 
+    /// Redraws a line on a terminal, without its end if it is too long for one row.
+    static func live(_ line: String) { Terminal.live(PlayLine.fit(line, PlayLine.terminalWidth - 1)) }
+
     /// Prints a line that is the same on a terminal and elsewhere.
     static func show(_ line: String) { show(plain: line, live: line) }
 

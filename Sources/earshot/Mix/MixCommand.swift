@@ -10,7 +10,7 @@ struct MixCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "mix", abstract: "Mix the voices of a recorded call.",
         discussion: """
-            FOLDER is a recording made with --record: one file per voice, and recording.json. A duet's song is mixed without effects. Its name is 'song'. The mix is normalized to -14 LUFS, with peaks below -1 dBTP (-2 before lossy encoding). Presets: \(presets). The recording itself is never changed. Missing and damaged voices are silent in the mix, and reported.
+            FOLDER is a recording made with --record: one file per voice, and recording.json. A duet's song is mixed without effects. Its name is 'song'. A take whose program was killed is finished first. The mix is normalized to -14 LUFS, with peaks below -1 dBTP (-2 before lossy encoding). Presets: \(presets). The recording itself is never changed. Missing and damaged voices are silent in the mix, and reported.
             """)
 
     private static var presets: String {
@@ -117,6 +117,7 @@ struct MixCommand: ExampledCommand {
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
+            try finishTake()
             let source = try MixSource(folder: folder)
             let settings = try settings(for: source)
             let (path, type) = file(settings)
@@ -166,6 +167,21 @@ struct MixCommand: ExampledCommand {
                 elapsed: (clock.now - start) / .seconds(1))
             for warning in report.warnings { Terminal.warn(warning) }
             try Terminal.output(json ? report.json() : report.text)
+        }
+    }
+
+    /// Renders the local voice of a duet's take whose program was killed.
+    private func finishTake() throws {
+        let take = TakeFolders(folder: folder)
+        guard take.isUnfinished else { return }
+        do {
+            let finished = try take.finish(program: CallReport.version)
+            Terminal.say(DuetSentences.finished(finished))
+            for fault in finished.stem.faults { Terminal.warn(ErrorText.text(fault)) }
+        } catch {
+            // The voices of others may be there.
+            guard (try? MixSource(folder: folder)) != nil else { throw error }
+            Terminal.warn("The own voice is missing. \(ErrorText.text(error))")
         }
     }
 

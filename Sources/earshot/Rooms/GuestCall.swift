@@ -19,21 +19,22 @@ struct GuestCall {
     /// - Parameters:
     ///   - chosen: the room if the user has chosen it already.
     ///   - address: the local address to listen on; nil for all.
-    ///   - port: the port of signalling and sound; nil for the default port. If the port is in use, another port is taken.
+    ///   - port: the port of signalling and sound; nil for the default port, or for another one if that is in use.
     ///   - isSilent: true to send nothing, to print nothing about sound, to admit known guests only, and to let nobody record.
     init(
         _ entrance: JoinOptions, to room: String?, chosen: RoomSearch.Found? = nil, as own: RoomOptions, port: UInt16?,
         address: IPAddress? = nil,
         _ options: CallOptions, keys: KeyboardInput?, isSilent: Bool = false
     ) throws {
-        let (found, pin) = try entrance.locate(room, own, keys, chosen: chosen)
+        let (found, pin) = try entrance.locate(
+            room, own, keys, chosen: chosen, command: options.isDuet ? "duet join" : "join")
         card = try options.openCard(isSilent ? nil : keys, storesAnswer: !own.ephemeral)
         let call: LiveCall
         do {
             let media = try options.makeCall(card)
             var session = NearbySession.Configuration(name: own.ownName, store: own.store)
             session.port = port ?? JoinCode.usualPort
-            session.takesAnyPort = true
+            session.takesAnyPort = port == nil
             session.address = address
             session.isMuted = isSilent
             session.media = media
@@ -52,6 +53,7 @@ struct GuestCall {
             throw error
         }
         presenter = RoomPresenter(call, answers: keys == nil ? .none : .keys, card: isSilent ? nil : card)
+        presenter.isDuet = options.isDuet
         do {
             try options.voice.addEffects(to: call)
             try entrance.enter(found, pin, own, presenter, keys)
@@ -83,6 +85,7 @@ extension CallOptions {
     func checkFolders() throws(Failure) {
         try Self.checkFolder(receive)
         try accompaniment.check()
+        try checkDuetFolder()
         guard recording.record != nil else { return }
         do throws(CallRecordingError) {
             try RecordingFolder.check(recording.folder)

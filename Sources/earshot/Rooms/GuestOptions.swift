@@ -30,7 +30,9 @@ struct GuestOptions: ParsableArguments {
     /// Copies the options that hosts and guests share.
     init(_ host: HostOptions) throws {
         self = try GuestOptions.parse([])
-        (own, call, listening.port, address) = (host.own, host.call, host.port, host.address)
+        (own, call, address) = (host.own, host.call, host.address)
+        // The default port may be taken.
+        listening.port = host.port == JoinCode.usualPort ? nil : host.port
     }
 
     /// Throws if the text names no room.

@@ -61,6 +61,7 @@ struct HostOptions: ParsableArguments {
                 throw error
             }
             let presenter = RoomPresenter(live, answers: keys == nil ? .none : .keys, card: card, staysAlone: true)
+            presenter.isDuet = call.isDuet
             do {
                 var opening = RoomOpening(name: try room.map { try PeerName($0) } ?? DefaultName.room(of: own.name))
                 (opening.pin, opening.capacity, opening.isAnnounced) = (pin, capacity, !noAnnounce)

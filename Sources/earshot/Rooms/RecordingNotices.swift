@@ -12,10 +12,11 @@ struct RecordingNotices {
     private var knownAnswers: [MemberID: Bool?] = [:]
 
     /// Handles the beginning of a recording.
-    mutating func begin(with participants: [Participant]) -> [String] {
+    /// - Parameter agreed: the participants who agreed to a take, and so to its recording. Their answers may still be on the way.
+    mutating func begin(with participants: [Participant], agreed: Set<MemberID> = []) -> [String] {
         isRecording = true
-        knownAnswers = [:]
-        return sentences(aboutSilenceOf: participants)
+        knownAnswers = agreed.reduce(into: [:]) { $0.updateValue(true, forKey: $1) }
+        return sentences(aboutSilenceOf: participants.filter { !agreed.contains($0.id) || $0.allowsRecording == false })
     }
 
     /// Handles the end of the recording.

@@ -99,7 +99,7 @@ enum RecordingSentences {
     }
 
     static func answered(isAllowed: Bool) -> String {
-        isAllowed ? "Your voice is recorded." : "Your voice is not recorded."
+        isAllowed ? "Your voice will be recorded." : "Your voice is not recorded."
     }
 
     // MARK: Text

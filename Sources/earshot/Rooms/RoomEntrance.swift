@@ -25,21 +25,22 @@ struct JoinOptions: ParsableArguments {
     }
 
     /// Finds the room. Asks for the PIN if the room needs one, none was given, and the user can answer on a terminal.
-    /// - Parameter chosen: the room if the user has chosen it already.
-    func locate(_ room: String?, _ own: RoomOptions, _ keys: KeyboardInput?, chosen: RoomSearch.Found? = nil) throws
-        -> (
-            found: RoomSearch.Found, pin: PIN?
-        )
-    {
+    /// - Parameters:
+    ///   - chosen: the room if the user has chosen it already.
+    ///   - command: the command with which the user joins.
+    func locate(
+        _ room: String?, _ own: RoomOptions, _ keys: KeyboardInput?, chosen: RoomSearch.Found? = nil,
+        command: String = "join"
+    ) throws -> (found: RoomSearch.Found, pin: PIN?) {
         let pin = try own.readPIN(keys)
-        let found = try chosen ?? find(room, keys)
+        let found = try chosen ?? find(room, keys, command)
         guard found.needsPIN, pin == nil, let keys else { return (found, pin) }
         return (found, try PINPrompt.read(keys, "PIN of '\(found.name)'"))
     }
 
     /// Finds the room that `room` names; lets the user choose from a list if `room` is nil.
-    private func find(_ room: String?, _ keys: KeyboardInput?) throws -> RoomSearch.Found {
-        let search = RoomSearch(keys: keys, timeout: timeout ?? 10, isLimited: timeout != nil)
+    private func find(_ room: String?, _ keys: KeyboardInput?, _ command: String) throws -> RoomSearch.Found {
+        let search = RoomSearch(keys: keys, timeout: timeout ?? 10, isLimited: timeout != nil, command: command)
         guard let room else {
             if keys != nil { Terminal.say("Rooms on this network. Press a number to join one, q to quit.") }
             return try search.pick()

@@ -43,6 +43,8 @@ final class RoomInput {
             let duet = call.duetStatus
             if let order = duet.flatMap({ DuetKeys.order(for: key, $0) }) {
                 perform(order)
+            } else if let words = duet.flatMap({ DuetKeys.answer(to: key, $0) }) {
+                Terminal.say(words)
             } else if let duet, DuetKeys.owns(key, duet) {
                 continue
             } else if let action = bindings.take(key, call.snapshot, at: .now()), !execute(action) {

@@ -28,6 +28,8 @@ final class RoomPresenter {
     /// The user's sound card; nil to print nothing about sound.
     let card: SoundCard?
     private let staysAlone: Bool
+    /// True in a call of `earshot duet`.
+    var isDuet = false
     private var lastEventNumber: UInt64 = 0
     /// True if the last choice that was printed turned voice processing on.
     var hadVoiceProcessing = false
@@ -113,7 +115,7 @@ final class RoomPresenter {
     var snapshot: LiveCallSnapshot { call.snapshot }
     private var hasSound: Bool { snapshot.sound != .none }
     /// The command with which others join.
-    private var command: String { hasSound ? "join" : "chat" }
+    private var command: String { isDuet ? "duet join" : hasSound ? "join" : "chat" }
 
     private func present(_ event: LiveCallEvent) {
         switch event.kind {
@@ -191,7 +193,7 @@ final class RoomPresenter {
         let ways = RoomIntroduction.joinInstructions(call).joined(separator: " or ")
         Terminal.say(text(event) + (ways.isEmpty ? "" : " Others join with: earshot \(command) \(ways)"))
         Terminal.say(RoomIntroduction.admission(snapshot.admission))
-        if answers == .keys { Terminal.say(RoomKeyBindings.hint(isHost: true)) }
+        if answers == .keys { Terminal.say(RoomKeyBindings.hint(isHost: true, records: !isDuet)) }
     }
 
     /// Prints the state of the room's announcement. Prints nothing if the local peer is alone and will not wait for others.
@@ -249,7 +251,8 @@ final class RoomPresenter {
             let others = snapshot.participants
             Terminal.say(
                 RecordingSentences.started(folder, seenBy: others.map(\.name.text), hasKeys: answers == .keys))
-            present(recordingNotices.begin(with: others))
+            let singers = call.duetStatus?.duet.singers.filter(\.hasAgreed).map(\.member) ?? []
+            present(recordingNotices.begin(with: others, agreed: Set(singers)))
         case .recordingEnded(let result):
             recording = result
             recordingNotices.end()
@@ -261,7 +264,8 @@ final class RoomPresenter {
                 participant.isRecording
                     ? RecordingSentences.began(
                         name, isAllowed: isOwnVoiceAllowed, isAsked: isAskedAboutRecordings,
-                        command: staysAlone ? "host" : "join")  // of the commands with a voice, only `host` stays alone
+                        // Only hosts with a voice stay alone.
+                        command: (isDuet ? "duet " : "") + (staysAlone ? "host" : "join"))
                     : RecordingSentences.stopped(name))
         case .recordingConsentRequested(let participants):
             guard card != nil else { return }

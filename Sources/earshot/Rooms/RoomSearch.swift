@@ -13,6 +13,8 @@ struct RoomSearch {
     let timeout: Double
     /// True if a search without a name also ends after ``timeout``, while no room is visible.
     var isLimited = false
+    /// The command with which the user joins.
+    var command = "join"
 
     /// The result of a search.
     struct Found {
@@ -44,7 +46,7 @@ struct RoomSearch {
             if elapsed > shownSeconds {
                 shownSeconds = elapsed
                 let words = "Searching for '\(name)': \(shownSeconds) of \(Int(timeout)) s"
-                if Terminal.isInteractive { Terminal.live(words) } else if shownSeconds == 2 { Terminal.say(words) }
+                if Terminal.isInteractive { StatusLine.live(words) } else if shownSeconds == 2 { Terminal.say(words) }
             }
             Thread.sleep(forTimeInterval: 0.02)
         }
@@ -124,21 +126,22 @@ struct RoomSearch {
             if case .unavailable(let reason) = snapshot.state, numbers.rooms.isEmpty, !offersNew {
                 Terminal.live("")
                 throw Failure(
-                    "\(ErrorText.text(reason)) (or join by address or code: earshot join ADDRESS)",
+                    "\(ErrorText.text(reason)) (or join by address or code: earshot \(command) ADDRESS)",
                     status: Failure.unavailable)
             }
             let elapsed = HostTime.now().seconds(since: start)
             if isLimited, numbers.rooms.isEmpty, elapsed > timeout {
                 Terminal.live("")
                 throw Failure(
-                    "Found no room within \(Int(timeout.rounded(.up))) s. Join by address or code: earshot join ADDRESS",
+                    "Found no room within \(Int(timeout.rounded(.up))) s. "
+                        + "Join by address or code: earshot \(command) ADDRESS",
                     status: Failure.noHost)
             }
             for change in numbers.take(filter(snapshot.rooms)) { Terminal.say(Self.line(change)) }
             let count = numbers.rooms.count
             let state = count == 0 ? "Searching for rooms" : count == 1 ? "1 room" : "\(count) rooms"
             let new = offersNew ? "n new, " : ""
-            Terminal.live("\(state). Keys: number join, \(new)q quit\(typedNumber > 0 ? ": \(typedNumber)" : "")")
+            StatusLine.live("\(state). Keys: number join, \(new)q quit\(typedNumber > 0 ? ": \(typedNumber)" : "")")
             switch keys.next(within: 0.05) {
             case .character("q"), .character("Q"):
                 Terminal.live("")
