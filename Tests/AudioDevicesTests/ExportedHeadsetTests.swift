@@ -96,7 +96,7 @@ import Testing
             #expect(eventually { system["bluez_output.1"]?.headsetProfile == nil })
             // The server gives free numbers to new cards, in an order of its own.
             var cards: [ExportedCard] = []
-            while cards.last?.number != number, cards.count < 40 {
+            while cards.last?.number != number, cards.count < 200 {
                 let other = ExportedCard.headset(hasMicrophoneRoute: false)
                 other.possibleProfiles[1].index = 7
                 other.profiles = [other.possibleProfiles[1]]
