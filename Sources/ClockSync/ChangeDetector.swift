@@ -9,7 +9,7 @@ struct ChangeDetector: Sendable {
     struct Residual: BitwiseCopyable, Sendable {
         var start: Double  // the window's times, in seconds
         var end: Double
-        var deviations: Double  // of the fastest half from the mean, in deviations of a window
+        var deviations: Double  // of the typical packet from the mean, in deviations of a window
         var excess: Double  // of the fastest packet over its bound in seconds; negative if it is faster than possible
     }
 

@@ -35,26 +35,30 @@ package struct ClockSync: Sendable {
                 sent: timeline.unwrap(sent, arrived: arrived), arrived: arrived.nanoseconds))
     }
 
+    /// Notes the arrival of a packet from the peer without a send time, which may hold up others.
+    package mutating func noteOtherPacket(arrived: HostTime) { window.noteOther(arrived: arrived.nanoseconds) }
+
     /// Returns the report for the peer about its packets of the last window; nil until the window is complete. Call this after each packet.
     package mutating func takeReport(at now: HostTime) -> ClockReport? {
-        guard let end = window.end, end <= now, let (fastest, prompt) = window.close() else { return nil }
+        guard let end = window.end, end <= now, let (fastest, typical) = window.close() else { return nil }
         add(
-            (fastest.arrived, fastest.sent &- fastest.arrived), (prompt.arrived, prompt.sent &- prompt.arrived),
+            (fastest.arrived, fastest.sent &- fastest.arrived), (typical.arrived, typical.sent &- typical.arrived),
             .incoming)
-        return ClockReport(fastest: PacketTime(fastest), prompt: PacketTime(prompt))
+        return ClockReport(fastest: PacketTime(fastest), typical: PacketTime(typical))
     }
 
     /// Adds the peer's report about our packets. A report with impossible times is ignored.
     package mutating func addReport(_ report: ClockReport, at now: HostTime) {
-        let later = report.prompt.arrived.nanoseconds &- report.fastest.arrived.nanoseconds
-        let laterSent = Int64(Int32(truncatingIfNeeded: report.prompt.sent &- report.fastest.sent)) * 1_000
+        let later = report.typical.arrived.nanoseconds &- report.fastest.arrived.nanoseconds
+        let laterSent = Int64(Int32(truncatingIfNeeded: report.typical.sent &- report.fastest.sent)) * 1_000
         let spread = later &- laterSent
-        guard let fastest = sendTime(report.fastest.sent, at: now), let prompt = sendTime(report.prompt.sent, at: now),
-            abs(Double(laterSent)) < 1e9, spread >= 0, spread < 1_000_000_000
+        guard let fastest = sendTime(report.fastest.sent, at: now),
+            let typical = sendTime(report.typical.sent, at: now),
+            abs(Double(laterSent)) < 1e9, spread >= 0, spread < TransitWindow.longestDelay
         else { return }
         let (arrived, isContradiction) = timeline.place(report.fastest.arrived, at: now)
         if isContradiction { restart(keepingOffset: false) }
-        add((fastest, arrived &- fastest), (prompt, arrived &+ later &- prompt), .outgoing)
+        add((fastest, arrived &- fastest), (typical, arrived &+ later &- typical), .outgoing)
     }
 
     /// Adds a round trip on the path that we measured without the peer's clock, such as of a STUN check. Values that are not
@@ -96,7 +100,7 @@ package struct ClockSync: Sendable {
 
     /// Adds a window. Each sample has a time on our clock and the peer's offset then, in nanoseconds.
     private mutating func add(
-        _ fastest: (time: Int64, offset: Int64), _ prompt: (time: Int64, offset: Int64), _ direction: Direction
+        _ fastest: (time: Int64, offset: Int64), _ typical: (time: Int64, offset: Int64), _ direction: Direction
     ) {
         if origin == nil {
             origin = HostTime(nanoseconds: fastest.time)
@@ -107,7 +111,7 @@ package struct ClockSync: Sendable {
         func sample(_ pair: (time: Int64, offset: Int64)) -> OffsetSample {
             OffsetSample(time: Double(pair.time &- zero) * 1e-9, offset: Double(pair.offset &- base) * 1e-9)
         }
-        estimator.add(OffsetWindow(fastest: sample(fastest), prompt: sample(prompt)), direction)
+        estimator.add(OffsetWindow(fastest: sample(fastest), typical: sample(typical)), direction)
     }
 }
 

@@ -51,9 +51,9 @@ struct OffsetFit: BitwiseCopyable, Sendable {
 
     /// Returns a window's distance from the fit.
     func residual(_ window: OffsetWindow, _ direction: Direction) -> ChangeDetector.Residual {
-        let expected = mean.levels[direction] + mean.rate * (window.prompt.time - origin)
+        let expected = mean.levels[direction] + mean.rate * (window.typical.time - origin)
         return ChangeDetector.Residual(
-            start: window.start, end: window.end, deviations: (window.prompt.offset - expected) / mean.deviation,
+            start: window.start, end: window.end, deviations: (window.typical.offset - expected) / mean.deviation,
             excess: bounds.excess(window.fastest, beyond: direction, at: origin))
     }
 

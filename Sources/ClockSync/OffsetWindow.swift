@@ -40,21 +40,21 @@ struct OffsetSample: BitwiseCopyable, Sendable {
     var offset: Double
 }
 
-/// The offsets that the packets of a window show: of the fastest, and the mean of the fastest half.
+/// The offsets that the packets of a window show: of the fastest, and of the typical transit time.
 struct OffsetWindow: BitwiseCopyable, Sendable {
     var fastest: OffsetSample
-    var prompt: OffsetSample
+    var typical: OffsetSample
 
     /// The earlier of both times.
-    var start: Double { min(fastest.time, prompt.time) }
+    var start: Double { min(fastest.time, typical.time) }
     /// The later of both times.
-    var end: Double { max(fastest.time, prompt.time) }
+    var end: Double { max(fastest.time, typical.time) }
 
     /// Returns the window with its offsets increased by `seconds`.
     func shifted(by seconds: Double) -> OffsetWindow {
         var window = self
         window.fastest.offset += seconds
-        window.prompt.offset += seconds
+        window.typical.offset += seconds
         return window
     }
 }

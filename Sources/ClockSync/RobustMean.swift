@@ -12,7 +12,7 @@ struct RatePrior: BitwiseCopyable, Sendable {
 
 /// The offset as the middle between the mean offsets of both directions, where delay is noise that is alike in both.
 ///
-/// One rate and a level for each direction are fitted to the windows' fastest halves by least squares with a normal prior of the
+/// One rate and a level for each direction are fitted to the windows' typical packets by least squares with a normal prior of the
 /// rate. Windows more than three deviations late (stalls) or four early are left out. The deviation has a prior too, of four
 /// windows, from the spread within windows.
 struct RobustMean: BitwiseCopyable, Sendable {
@@ -44,10 +44,10 @@ struct RobustMean: BitwiseCopyable, Sendable {
     ///   - windows: at least one for each direction.
     ///   - origin: the time to which ``offset`` belongs.
     init(_ windows: BothDirections<[OffsetWindow]>, at origin: Double, prior: RatePrior) {
-        let priorDeviation = Self.spread(windows) / 4 + 2e-6
+        let priorDeviation = Self.spread(windows) / 8 + 2e-6
         rate = prior.rate
         for direction in Direction.allCases {
-            levels[direction] = windows[direction].map { $0.prompt.offset - rate * ($0.prompt.time - origin) }.median
+            levels[direction] = windows[direction].map { $0.typical.offset - rate * ($0.typical.time - origin) }.median
         }
         let priorVariance = Self.priorWindows * priorDeviation * priorDeviation
         let priorWeight = 1 / (prior.deviation * prior.deviation)
@@ -63,7 +63,7 @@ struct RobustMean: BitwiseCopyable, Sendable {
             var timeSquares = 0.0
             var products = 0.0
             for direction in Direction.allCases {
-                for sample in windows[direction].lazy.map(\.prompt)
+                for sample in windows[direction].lazy.map(\.typical)
                 where isUsed(sample, direction, origin, limit) {
                     let time = sample.time - origin - means[direction].time
                     timeSquares += time * time
@@ -87,17 +87,17 @@ struct RobustMean: BitwiseCopyable, Sendable {
         }
     }
 
-    /// Returns the median spread within windows: the seconds between the fastest packet and the mean of the fastest half.
+    /// Returns the median spread within windows: the seconds between the fastest packet and the typical one.
     private static func spread(_ windows: BothDirections<[OffsetWindow]>) -> Double {
         Direction.allCases.flatMap { direction in
-            windows[direction].map { ($0.prompt.offset - $0.fastest.offset) * direction.sign }
+            windows[direction].map { ($0.typical.offset - $0.fastest.offset) * direction.sign }
         }.median
     }
 
     /// Returns the seconds by which a window may be late: three deviations, from the median of the distances.
     private func limit(_ windows: BothDirections<[OffsetWindow]>, _ origin: Double, _ priorVariance: Double) -> Double {
         let distances = Direction.allCases.flatMap { direction in
-            windows[direction].map { abs(lateness($0.prompt, direction, origin)) }
+            windows[direction].map { abs(lateness($0.typical, direction, origin)) }
         }
         let deviation = distances.median * 1.4826
         let count = Double(distances.count)
@@ -119,7 +119,7 @@ struct RobustMean: BitwiseCopyable, Sendable {
     ) -> (Sums, Double) {
         var sums = Sums()
         var square = square
-        for sample in windows.lazy.map(\.prompt) where isUsed(sample, direction, origin, limit) {
+        for sample in windows.lazy.map(\.typical) where isUsed(sample, direction, origin, limit) {
             let lateness = lateness(sample, direction, origin)
             sums.weight += 1
             sums.time += sample.time - origin

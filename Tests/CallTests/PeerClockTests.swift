@@ -212,7 +212,7 @@ import Testing
         let good = { (n: Int) in
             let sent = HostTime(nanoseconds: Int64(n) * 100_000_000).wireMicroseconds
             let pair = TimeReport.Pair(sent: sent, arrived: Int64(n) * 100_000_000 + 7_001_000_000)
-            return TimeReport(fastest: pair, prompt: pair)
+            return TimeReport(fastest: pair, typical: pair)
         }
         func receive(_ n: Int, _ report: TimeReport?) {
             let now = HostTime(nanoseconds: Int64(n) * 100_000_000)
@@ -228,7 +228,7 @@ import Testing
         let before = meter.reading?.clock
         var wrong = good(50)
         wrong.fastest.arrived += 1_000_000_000
-        wrong.prompt.arrived += 1_000_000_000
+        wrong.typical.arrived += 1_000_000_000
         for _ in 0..<100 { meter.addReport(wrong, at: now) }
         #expect(meter.reading?.clock == before)
     }

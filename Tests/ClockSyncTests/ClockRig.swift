@@ -26,7 +26,7 @@ struct SimulatedHostClock {
     }
 }
 
-/// Two hosts that send each other packets of 128 frames at 48 kHz over simulated paths. One of them estimates the other's clock.
+/// Two hosts that send each other packets at 48 kHz over simulated paths. One of them estimates the other's clock.
 struct ClockRig {
     var sync = ClockSync()
     var outgoing: SimulatedLink
@@ -39,15 +39,20 @@ struct ClockRig {
     private(set) var now: Int64 = 0
 
     private var peer = ClockSync()
-    private var packetCount = 0
+    /// The frames of the packets that we send, and that the peer sends.
+    private let packetFrames: (ours: Int, theirs: Int)
+    private var turnFrames: Int { min(packetFrames.ours, packetFrames.theirs) }
+    private var turn = 0
     private let phase: Int64
     private var ourInbox: [(at: Int64, sent: UInt32)] = []
     private var peerInbox: [(at: Int64, sent: UInt32)] = []
     private var reports: [(at: Int64, report: ClockReport)] = []
 
     init(
-        _ network: NetworkProfile, back: NetworkProfile? = nil, seed: Int, ppm: Double? = nil, wanderPPM: Double = 0
+        _ network: NetworkProfile, back: NetworkProfile? = nil, seed: Int, ppm: Double? = nil, wanderPPM: Double = 0,
+        packetFrames: (ours: Int, theirs: Int) = (128, 128)
     ) {
+        self.packetFrames = packetFrames
         var random = SeededRandom(seed: UInt64(seed))
         outgoing = SimulatedLink(network, seed: random.next())
         incoming = SimulatedLink(back ?? network, seed: random.next())
@@ -55,8 +60,8 @@ struct ClockRig {
         peerClock = SimulatedHostClock(
             start: Int64(random.unit() * 1e15), ppm: ppm ?? 200 * random.unit() - 100, wanderPPM: wanderPPM)
         // A start at any time between two stalls.
-        packetCount = Int(random.unit() * 1_875)
-        started = Self.time(ofPacket: packetCount)
+        turn = Int(random.unit() * 5 * 48_000) / min(packetFrames.ours, packetFrames.theirs)
+        started = Self.time(ofFrame: turn * min(packetFrames.ours, packetFrames.theirs))
         now = started
     }
 
@@ -65,20 +70,25 @@ struct ClockRig {
     /// Seconds since the first packet.
     var elapsed: Double { Double(now - started) * 1e-9 }
 
-    private static func time(ofPacket n: Int) -> Int64 { Int64(Double(n) * 128e9 / 48_000) }
+    private static func time(ofFrame frame: Int) -> Int64 { Int64(Double(frame) * 1e9 / 48_000) }
 
     /// Runs until `elapsed` seconds after the first packet.
     mutating func run(until elapsed: Double) {
         while self.elapsed < elapsed {
             let back = now + phase
-            if let at = outgoing.send(byteCount: 300, isMedia: true, at: now).arrival {
+            let frame = turn * turnFrames
+            if frame % packetFrames.ours == 0,
+                let at = outgoing.send(byteCount: 300, isMedia: true, at: now).arrival
+            {
                 Self.insert((at, clock.time(at: now).wireMicroseconds), into: &peerInbox)
             }
-            if let at = incoming.send(byteCount: 300, isMedia: true, at: back).arrival {
+            if frame % packetFrames.theirs == 0,
+                let at = incoming.send(byteCount: 300, isMedia: true, at: back).arrival
+            {
                 Self.insert((at, peerClock.time(at: back).wireMicroseconds), into: &ourInbox)
             }
-            packetCount += 1
-            now = Self.time(ofPacket: packetCount)
+            turn += 1
+            now = Self.time(ofFrame: turn * turnFrames)
             deliver()
             if let report = peer.takeReport(at: peerClock.time(at: now)),
                 let at = incoming.send(byteCount: 60, isMedia: false, at: now).arrival

@@ -44,7 +44,7 @@ import Testing
         rig.forge = { report in
             var lie = report
             lie.fastest.arrived = report.fastest.arrived.advanced(bySeconds: -0.060)
-            lie.prompt.arrived = report.prompt.arrived.advanced(bySeconds: -0.060)
+            lie.typical.arrived = report.typical.arrived.advanced(bySeconds: -0.060)
             return lie
         }
         rig.sync.addRoundTrip(0.085)
@@ -60,7 +60,7 @@ import Testing
         rig.forge = { report in
             var lie = report
             lie.fastest.arrived = report.fastest.arrived.advanced(bySeconds: -1)
-            lie.prompt.arrived = report.prompt.arrived.advanced(bySeconds: -1)
+            lie.typical.arrived = report.typical.arrived.advanced(bySeconds: -1)
             return lie
         }
         for tenth in 1...50 {
@@ -82,8 +82,8 @@ import Testing
         old.sent = now.advanced(bySeconds: -20).wireMicroseconds
         var early = time
         early.arrived = time.arrived.advanced(bySeconds: -0.001)
-        for (fastest, prompt) in [(future, time), (old, time), (time, future), (time, old), (time, early)] {
-            for _ in 0..<100 { rig.sync.addReport(ClockReport(fastest: fastest, prompt: prompt), at: now) }
+        for (fastest, typical) in [(future, time), (old, time), (time, future), (time, old), (time, early)] {
+            for _ in 0..<100 { rig.sync.addReport(ClockReport(fastest: fastest, typical: typical), at: now) }
             #expect(rig.sync.peerClock == before)
         }
     }
@@ -111,9 +111,9 @@ import Testing
                 sync.addPacket(sent: time(now &+ ahead &- 20_000_000).wireMicroseconds, arrived: local)
                 _ = sync.takeReport(at: local)
                 let fastest = PacketTime(sent: time(now &- 20_000_000).wireMicroseconds, arrived: time(now &+ ahead))
-                var prompt = fastest
-                if random.next() % 4 == 0 { prompt.arrived = time(now &+ ahead &+ 10_000_000) }
-                sync.addReport(ClockReport(fastest: fastest, prompt: prompt), at: local)
+                var typical = fastest
+                if random.next() % 4 == 0 { typical.arrived = time(now &+ ahead &+ 10_000_000) }
+                sync.addReport(ClockReport(fastest: fastest, typical: typical), at: local)
                 if let clock = sync.peerClock {
                     estimateCount += 1
                     let at = time(now)

@@ -7,19 +7,62 @@ import Testing
 
 /// The parts of ``ClockSync`` alone.
 @Suite struct ClockSyncPartTests {
-    @Test func `a window has its fastest packet and the mean of the fastest half`() throws {
+    @Test func `a window has its fastest packet and the mean between the 70th and 90th percentiles`() throws {
         var window = TransitWindow()
         #expect(window.end == nil)
-        for (n, transit) in [5_000_000, 2_000_000, 90_000_000, 3_000_000, 4_000_000].enumerated() {
-            let sent = Int64(n) * 2_000_000
-            window.add(TransitWindow.Packet(sent: sent, arrived: 1_000_000_000 + sent + Int64(transit)))
+        for (n, transit) in [5, 2, 90, 3, 4, 7, 8, 9, 6, 10].enumerated() {
+            let sent = Int64(n) * 200_000_000
+            window.add(TransitWindow.Packet(sent: sent, arrived: 1_000_000_000 + sent + Int64(transit) * 1_000_000))
         }
         #expect(window.end == HostTime(nanoseconds: 1_105_000_000))
         let closed = window.close()
-        let (fastest, prompt) = try #require(closed)
-        #expect(fastest.sent == 2_000_000 && fastest.transit == 1_002_000_000)
-        #expect(prompt.sent == 5_333_000 && prompt.transit == 1_003_000_000)
+        let (fastest, typical) = try #require(closed)
+        #expect(fastest.sent == 200_000_000 && fastest.transit == 1_002_000_000)
+        // Those of 9 and 10 ms.
+        #expect(typical.sent == 200_000_000 && abs(typical.transit - 1_009_500_000) <= 1)
         #expect(window.end == nil)
+    }
+
+    /// Returns the median typical transit time in milliseconds of many windows. Each packet's delay is random, and none overtakes
+    /// another.
+    private func typicalTransit(packetsApart seconds: Double, copies: Bool = false) -> Double {
+        var random = SeededRandom(seed: 5)
+        var window = TransitWindow()
+        var (latest, transits): (Int64, [Double]) = (0, [])
+        for n in 0..<Int(60 / seconds) {
+            let sent = Int64(Double(n) * seconds * 1e9)
+            if let end = window.end, end.nanoseconds <= sent, let (_, typical) = window.close() {
+                transits.append(Double(typical.transit) * 1e-6)
+            }
+            for copy in 0..<(copies ? 2 : 1) {
+                let delay = 30 + 20 * (random.unit() + random.unit() + random.unit()) / 3
+                latest = max(latest + 1, sent + Int64(delay * 1e6))
+                if copy == 0 {
+                    window.add(TransitWindow.Packet(sent: sent, arrived: latest))
+                } else {
+                    window.noteOther(arrived: latest)
+                }
+            }
+        }
+        return transits.median
+    }
+
+    @Test func `the typical transit time does not depend on the number of packets`() {
+        let dense = typicalTransit(packetsApart: 64 / 48_000)
+        let usual = typicalTransit(packetsApart: 128 / 48_000)
+        let copied = typicalTransit(packetsApart: 128 / 48_000, copies: true)
+        let sparse = typicalTransit(packetsApart: 256 / 48_000)
+        print("typical transit: \(dense), \(usual), with copies \(copied), \(sparse) ms")
+        for transit in [dense, copied, sparse] { #expect(abs(transit - usual) < 0.3) }
+    }
+
+    @Test func `a window of held packets has the transit time of the fastest`() throws {
+        var window = TransitWindow()
+        window.noteOther(arrived: 1_000_000_000)
+        for n in 0..<3 { window.add(TransitWindow.Packet(sent: Int64(n) * 1_000_000, arrived: 1_000_000_010)) }
+        let closed = window.close()
+        let (fastest, typical) = try #require(closed)
+        #expect(fastest.transit == 998_000_010 && typical.transit == fastest.transit && typical.sent == fastest.sent)
     }
 
     @Test func `send times continue over a wrap and a pause, and are placed on the full clock`() {
@@ -54,7 +97,7 @@ import Testing
         for direction in Direction.allCases {
             for n in 0..<count {
                 let sample = OffsetSample(time: Double(n) / 10, offset: offset(n, direction))
-                windows[direction].append(OffsetWindow(fastest: sample, prompt: sample))
+                windows[direction].append(OffsetWindow(fastest: sample, typical: sample))
             }
         }
         return windows

@@ -20,7 +20,7 @@ import Testing
                 arrived: HostTime(nanoseconds: arrived))
             let pair = TimeReport.Pair(
                 sent: UInt32(truncatingIfNeeded: (arrived - 10_000_000) / 1_000), arrived: ahead(arrived - 9_000_000))
-            meter.addReport(TimeReport(fastest: pair, prompt: pair), at: HostTime(nanoseconds: arrived))
+            meter.addReport(TimeReport(fastest: pair, typical: pair), at: HostTime(nanoseconds: arrived))
             _ = meter.takeReport(at: HostTime(nanoseconds: arrived))
         }
         return try #require(meter.reading)

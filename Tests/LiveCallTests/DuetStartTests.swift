@@ -10,7 +10,7 @@ import Testing
 @testable import EarshotSimulation
 
 /// The difference of two loudspeakers that play one song, in whole calls on virtual time. `EARSHOT_FIGURES` prints the table of
-/// docs/figures/duet.md. On Wi-Fi the estimates of the clocks decide; on a LAN, the rates of the cards, which a player must learn.
+/// docs/figures/duet.md. The estimates of the clocks decide.
 @Suite(.optimized) struct DuetStartTests {
     struct Limit: CustomTestStringConvertible, Sendable {
         let network: NetworkProfile.Name
@@ -20,9 +20,9 @@ import Testing
     }
 
     @Test(arguments: [
-        Limit(network: .lan, start: 0.16, seek: 0.08, later: 0.05),
-        Limit(network: .wifiGood, start: 2.5, seek: 2.5, later: 2),
-        Limit(network: .wifiCongested, start: 5, seek: 5, later: 5),
+        Limit(network: .lan, start: 0.03, seek: 0.03, later: 0.03),
+        Limit(network: .wifiGood, start: 0.6, seek: 0.6, later: 0.6),
+        Limit(network: .wifiCongested, start: 1.5, seek: 1.2, later: 1.2),
     ])
     func `two loudspeakers play a song together`(limit: Limit) throws {
         let song = try SungCallRig.writeSong()

@@ -101,7 +101,7 @@ import Testing
     @Test func `a report returns times to the sender once`() {
         var (a, b) = pair()
         let report = TimeReport(
-            fastest: .init(sent: .max, arrived: .min), prompt: .init(sent: 3, arrived: .max))
+            fastest: .init(sent: .max, arrived: .min), typical: .init(sent: 3, arrived: .max))
         #expect(a.take(b.times(report)) == .report)
         #expect(a.takeTimeReport() == report)
         #expect(a.takeTimeReport() == nil)
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test func `another application packet is no report on times`() {
-        let report = TimeReport(fastest: .init(sent: 1, arrived: 2), prompt: .init(sent: 3, arrived: 4))
+        let report = TimeReport(fastest: .init(sent: 1, arrived: 2), typical: .init(sent: 3, arrived: 4))
         var (a, b) = pair()
         let bytes = b.times(report)
         let start = bytes.count - 36
@@ -133,7 +133,7 @@ import Testing
         let (a, b) = pair()
         let bases = [
             packet(extension: [0xBE, 0xDE, 0, 3, 0, 0x10, 9, 0, 0x53, 1, 2, 3, 4, 0, 0, 0]),
-            b.times(TimeReport(fastest: .init(sent: 1, arrived: 2), prompt: .init(sent: 3, arrived: 4))),
+            b.times(TimeReport(fastest: .init(sent: 1, arrived: 2), typical: .init(sent: 3, arrived: 4))),
         ]
         var (timed, reported) = (0, 0)
         for n in 0..<100_000 {

@@ -127,7 +127,7 @@ import Testing
         b.sendTimeID = 1
         let report = TimeReport(
             fastest: .init(sent: 0x0102_0304, arrived: 1_000_000_000_000),
-            prompt: .init(sent: 0x0102_0400, arrived: 1_000_000_300_000))
+            typical: .init(sent: 0x0102_0400, arrived: 1_000_000_300_000))
         #expect(try b.times(report) == wireVector("clock"))
         #expect(try a.take(wireVector("clock")) == .report && a.takeTimeReport() == report)
     }

@@ -38,6 +38,8 @@ struct ClockMeter {
 
     mutating func addPacket(sent: UInt32, arrived: HostTime) { sync.addPacket(sent: sent, arrived: arrived) }
 
+    mutating func noteOtherPacket(arrived: HostTime) { sync.noteOtherPacket(arrived: arrived) }
+
     /// Adds the remote peer's report. Reports beyond the limit are ignored: each costs a fit of a minute's windows.
     mutating func addReport(_ report: TimeReport, at time: HostTime) {
         let elapsed = creditTime.map { time.seconds(since: $0) } ?? 0
@@ -46,7 +48,7 @@ struct ClockMeter {
         guard credit >= 1 else { return }
         credit -= 1
         sync.addReport(
-            ClockReport(fastest: PacketTime(report.fastest), prompt: PacketTime(report.prompt)), at: time)
+            ClockReport(fastest: PacketTime(report.fastest), typical: PacketTime(report.typical)), at: time)
     }
 
     mutating func addRoundTrip(_ seconds: Double) { sync.addRoundTrip(seconds) }
@@ -57,7 +59,7 @@ struct ClockMeter {
     mutating func takeReport(at time: HostTime) -> TimeReport? {
         now = time
         guard let report = sync.takeReport(at: time) else { return nil }
-        return TimeReport(fastest: .init(report.fastest), prompt: .init(report.prompt))
+        return TimeReport(fastest: .init(report.fastest), typical: .init(report.typical))
     }
 
     /// The estimate at the time of the last tick; nil if there is none.

@@ -12,7 +12,11 @@ extension MediaPeer {
         switch received {
         case .media(let media):
             counts.lastMedia = now
-            if let sent = media.sendTime { clock?.addPacket(sent: sent, arrived: arrived) }
+            if let sent = media.sendTime {
+                clock?.addPacket(sent: sent, arrived: arrived)
+            } else {
+                clock?.noteOtherPacket(arrived: arrived)
+            }
             if media.startsSource {
                 counts.peerLeft = false
                 aac?.restart()
@@ -28,6 +32,7 @@ extension MediaPeer {
                 deliver(media, payload, at: now)
             }
         case .repeated(let media):
+            clock?.noteOtherPacket(arrived: arrived)
             rate.meter.count(byteCount: rate.arrivingBytes)
             deliverAgain(media, UnsafeRawBufferPointer(rebasing: datagram[media.payload]), at: now)
         case .goodbye: counts.peerLeft = true

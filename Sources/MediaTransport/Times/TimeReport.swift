@@ -31,12 +31,12 @@ package struct TimeReport: Hashable, Sendable {
     /// The packet with the shortest transit time.
     package var fastest: Pair
     /// The mean of the half with the shortest transit times.
-    package var prompt: Pair
+    package var typical: Pair
 
     /// Creates a report.
-    package init(fastest: Pair, prompt: Pair) {
+    package init(fastest: Pair, typical: Pair) {
         self.fastest = fastest
-        self.prompt = prompt
+        self.typical = typical
     }
 
     /// The name of the application packet: "ECLK".
@@ -50,14 +50,14 @@ package struct TimeReport: Hashable, Sendable {
             bytes.bigEndian32(body.lowerBound + 4) == name
         else { return nil }
         return TimeReport(
-            fastest: Pair(bytes, at: body.lowerBound + 8), prompt: Pair(bytes, at: body.lowerBound + 20))
+            fastest: Pair(bytes, at: body.lowerBound + 8), typical: Pair(bytes, at: body.lowerBound + 20))
     }
 
     func write(from ssrc: UInt32, into bytes: inout MutableRawSpan, at offset: Int) {
         bytes.put(ssrc, at: offset)
         bytes.put(Self.name, at: offset + 4)
         fastest.write(into: &bytes, at: offset + 8)
-        prompt.write(into: &bytes, at: offset + 20)
+        typical.write(into: &bytes, at: offset + 20)
     }
 }
 
