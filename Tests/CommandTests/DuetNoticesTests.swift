@@ -35,8 +35,8 @@ import Testing
             (.enter, .agreeing, .agree(true)), (.enter, .singing, nil), (.character("p"), .singing, .pause),
             (.character("p"), .counting(1), .pause), (.character("p"), .paused, .resume),
             (.character("p"), .ended, nil), (.left, .singing, .seek(to: 55)), (.right, .paused, .seek(to: 65)),
-            (.left, .agreeing, nil), (.character("r"), .ended, .singAgain), (.character("r"), .singing, .singAgain),
-            (.character("r"), .agreeing, nil), (.character("r"), .counting(1), .singAgain),
+            (.left, .agreeing, nil), (.character("r"), .ended, .singAgain), (.character("r"), .singing, nil),
+            (.character("r"), .agreeing, nil), (.character("r"), .counting(1), nil),
             (.character("m"), .singing, nil),
         ]
         for (key, phase, order) in orders {
@@ -51,6 +51,56 @@ import Testing
         #expect(!DuetKeys.owns(.character("r"), status(.noSong) { $0.duet.song = nil }))
         let agreed = status(.agreeing) { $0.duet.hasAgreed = true }
         #expect(DuetKeys.order(for: .enter, agreed) == .agree(false))
+    }
+
+    @Test func `in mid-song the key r asks first, and y begins a new take`() {
+        let question = "Sing again from the beginning? This take stays as take 1, unfinished."
+        let guest = JoinRequestID(number: 7)
+        for phase in [DuetStatus<MemberID>.Phase.counting(1), .singing, .paused] {
+            var keys = DuetKeys()
+            #expect(keys.take(.character("y"), status(phase), []) == nil)
+            #expect(keys.take(.character("r"), status(phase), []) == .ask("\(question) Keys: y sing again, n go on"))
+            #expect(keys.take(.character("n"), status(phase), []) == .say("The song goes on."))
+            #expect(keys.take(.character("y"), status(phase), []) == nil)
+            _ = keys.take(.character("R"), status(phase), [])
+            #expect(keys.take(.character("y"), status(phase), []) == .perform(.singAgain))
+            // Another key closes the question.
+            _ = keys.take(.character("r"), status(phase), [])
+            #expect(keys.take(.character("m"), status(phase), []) == nil)
+            #expect(keys.take(.character("y"), status(phase), []) == nil)
+            // The answer may be meant for a guest who asks meanwhile.
+            _ = keys.take(.character("r"), status(phase), [])
+            #expect(keys.take(.character("y"), status(phase), [guest]) == .say(DuetSentences.questionChanged))
+            // The song may be over before the answer.
+            _ = keys.take(.character("r"), status(phase), [])
+            #expect(keys.take(.character("y"), status(.ended), []) == .say(DuetSentences.takeIsOver))
+        }
+        var keys = DuetKeys()
+        #expect(keys.take(.character("r"), status(.ended), []) == .perform(.singAgain))
+        #expect(keys.take(.character("r"), status(.agreeing), []) == .ignore)
+    }
+
+    @Test func `the others are told who begins the song again, and that the take is kept`() {
+        var notices = DuetNotices()
+        _ = notices.notices(status(.singing), people())
+        let again = status(.agreeing) { status in
+            status.duet.attempt = 2
+            status.duet.singers[0].hasBegun = true
+        }
+        let words = "Ben begins the song again. This take stays as take 1, unfinished."
+        #expect(notices.notices(again, people()).first == .say(words))
+        #expect(notices.notices(again, people()) == [])
+        // The new take may be known before the one who began it.
+        var late = DuetNotices()
+        _ = late.notices(status(.paused), people())
+        _ = late.notices(status(.agreeing) { $0.duet.attempt = 2 }, people())
+        #expect(late.notices(again, people()) == [.say(words)])
+        var after = DuetNotices()
+        _ = after.notices(status(.ended), people())
+        #expect(after.notices(again, people()).first == .say("Ben begins the song again."))
+        // A newcomer has missed the earlier take.
+        var newcomer = DuetNotices()
+        #expect(!newcomer.notices(again, people()).contains(.say(words)))
     }
 
     @Test func `a guest is told of the song, asked, and told what the others do`() {

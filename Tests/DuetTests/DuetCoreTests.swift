@@ -115,6 +115,8 @@ import Testing
         rig.run(2)
         #expect(rig.present.allSatisfy { rig.status($0).phase == .agreeing && rig.position($0) == nil })
         #expect(rig.members.allSatisfy { $0.finished == [1] } && rig.status(0).attempt == 2)
+        // Each knows who began it.
+        #expect(rig.status(0).singers.map(\.hasBegun) == [true] && rig.status(1).singers.map(\.hasBegun) == [false])
         for index in 0..<2 { try rig.members[index].core.agree() }
         rig.run(6)
         #expect(rig.members.allSatisfy { $0.recordings == [1, 2] })
@@ -291,7 +293,7 @@ import Testing
             (transport.position, transport.time, transport.id) = (21_600_000_000_000, .min, DuetTransport.largestID)
             message.transport = transport
             (message.presentSong, message.agreement) = (song.hash, .max)
-            message.unrecorded = .max
+            (message.unrecorded, message.begun) = (.max, .max)
             message.stem = DuetStem(attempt: .max, byteCount: DuetStem.largestFile, hash: song.hash)
             #expect(message.bytes.count <= DuetMessage.maximumSize, "\(name): \(message.bytes.count)")
             #expect(DuetMessage(message.bytes) == message, "\(name)")

@@ -111,6 +111,7 @@ extension DuetCore {
     package mutating func singAgain(id: UInt64? = nil) throws(DuetRefusal) {
         guard song != nil else { throw .noSong }
         beginAttempt(id)
+        begun = transport.attempt
     }
 
     private mutating func beginAttempt(_ id: UInt64?) {
@@ -149,7 +150,8 @@ extension DuetCore {
             let message = other.message
             return .init(
                 member: member, hasAgreed: message.agreement == transport.attempt,
-                cannotRecord: message.unrecorded == transport.attempt, stem: message.stem)
+                cannotRecord: message.unrecorded == transport.attempt,
+                hasBegun: message.begun == transport.attempt, stem: message.stem)
         }
         let time = group.groupTime(at: now)?.time
         status.phase = phase(at: time)

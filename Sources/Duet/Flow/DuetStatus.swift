@@ -28,6 +28,8 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
         package var hasAgreed = false
         /// True if the singer cannot record the attempt.
         package var cannotRecord = false
+        /// True if the singer has begun the attempt by singing again.
+        package var hasBegun = false
         /// The singer's last stem, which names its attempt; nil before the first.
         package var stem: DuetStem?
     }

@@ -32,6 +32,8 @@ struct DuetNotices {
     private var lastStep = Step.none
     /// The attempt for which the user was asked.
     private var askedAttempt: UInt32?
+    /// The last attempt that ended in mid-song.
+    private var unfinishedAttempt: UInt32?
 
     /// Returns the sentences about the changes since the last call.
     mutating func notices(_ status: LiveDuetStatus?, _ people: People) -> [Notice] {
@@ -46,6 +48,7 @@ struct DuetNotices {
             notices.append(.say(DuetSentences.song(song)))
             askedAttempt = nil
         }
+        notices += beginnings(status, old, people)
         if step != lastStep { notices += Self.changed(to: step, from: lastStep) }
         notices += agreements(status, step, people)
         notices += status.duet.singers.filter { singer in
@@ -55,6 +58,19 @@ struct DuetNotices {
         }.map { .warn(DuetSentences.cannotRecord(people.name($0.member))) }
         notices += files(status, old, people)
         return notices
+    }
+
+    /// Reports the singers who begin the song again.
+    private mutating func beginnings(_ status: LiveDuetStatus, _ old: LiveDuetStatus?, _ people: People) -> [Notice] {
+        guard let old, old.duet.song == status.duet.song else { return [] }
+        let isNew = old.duet.attempt != status.duet.attempt
+        if isNew, old.duet.phase.isSong { unfinishedAttempt = old.duet.attempt }
+        return status.duet.singers.filter { singer in
+            singer.hasBegun && (isNew || old.duet.singers.first { $0.member == singer.member }?.hasBegun == false)
+        }.map { singer in
+            let unfinished = unfinishedAttempt.flatMap { $0 &+ 1 == status.duet.attempt ? $0 : nil }
+            return .say(DuetSentences.begins(people.name(singer.member), unfinished: unfinished))
+        }
     }
 
     private static func step(_ phase: DuetStatus<MemberID>.Phase) -> Step {

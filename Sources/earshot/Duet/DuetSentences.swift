@@ -50,6 +50,25 @@ enum DuetSentences {
         return "You agree. Waiting for \(RecordingSentences.list(names.map { TerminalText.sanitized($0) }))."
     }
 
+    /// The question to the singer who wants to begin anew in mid-song.
+    static func singAgainQuestion(attempt: UInt32) -> String {
+        "Sing again from the beginning? \(unfinishedTake(attempt)) Keys: y sing again, n go on"
+    }
+
+    static let songGoesOn = "The song goes on."
+    static let takeIsOver = "That take is over. Press r to sing again."
+    static let questionChanged = "The question changed. Press y or n for the guest, or r to sing again."
+
+    /// - Parameter unfinished: the number of the take that was being sung; nil after a song's end.
+    static func begins(_ name: String, unfinished: UInt32?) -> String {
+        let words = "\(TerminalText.sanitized(name)) begins the song again."
+        return unfinished.map { "\(words) \(unfinishedTake($0))" } ?? words
+    }
+
+    private static func unfinishedTake(_ attempt: UInt32) -> String {
+        "This take stays as take \(attempt), unfinished."
+    }
+
     static let counting = "All agree. The song begins after the count-in."
     static let singing = "Sing."
     static let paused = "The song is paused."
