@@ -132,6 +132,32 @@ import Testing
         #expect(guest.errors.contains("Saved: "), "\(guest.errors)")
     }
 
+    @Test func `the first Ctrl-C in mid-song waits for the voices as q does, and the second leaves at once`() throws {
+        let scratch = try Scratch()
+        try Self.writeSong(scratch("song.wav"), seconds: 3)
+        let card = ["--device", "simulated", "--speak", Earshot.speech, "--agree"]
+        for isImpatient in [false, true] {
+            let port = try Earshot.freePort()
+            let folders = ["anna", "ben"].map { scratch("\($0) \(isImpatient)") }
+            let host = try Earshot.start(
+                ["duet", "host", scratch("song.wav"), "--port", "\(port)", "--accept", "all", "--no-announce"] + card
+                    + ["--name", "Anna", "--folder", folders[0]])
+            try #require(host.says("Song: song (0:03)."), "\(host.errors)")
+            let guest = try Earshot.start(
+                ["duet", "join", "127.0.0.1:\(port)", "--name", "Ben", "--folder", folders[1]] + card)
+            try #require(host.says("Sing."), "\(host.errors)")
+            host.signal(SIGINT)
+            #expect(host.says("Finishing the takes. Another Ctrl-C leaves at once."), "\(host.errors)")
+            #expect(host.says("Waiting for the voice of Ben."), "\(host.errors)")
+            if isImpatient { host.signal(SIGINT) }
+            #expect(host.wait(seconds: 20) == .exit(130), "\(host.errors)")
+            #expect(host.errors.contains("Received Ben's voice.") == !isImpatient, "\(host.errors)")
+            #expect(host.errors.contains("Saved: ") == !isImpatient, "\(host.errors)")
+            guest.signal(SIGTERM)
+            _ = guest.wait(seconds: 8)
+        }
+    }
+
     @Test func `without arguments a room or a song is chosen`() throws {
         let scratch = try Scratch()
         for name in ["Blue Moon.wav", "Greensleeves.wav"] { try Self.writeSong(scratch(name)) }

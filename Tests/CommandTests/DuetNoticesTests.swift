@@ -201,6 +201,17 @@ import Testing
             ])
     }
 
+    @Test func `a singer who leaves is told which files are awaited`() {
+        func words(_ awaited: Set<MemberID>, _ receivers: Set<MemberID>) -> String {
+            let status = status(.ended) { ($0.awaitedSingers, $0.receivers) = (awaited, receivers) }
+            return DuetSentences.pending(status, name: people().name)
+        }
+        #expect(words([], []) == "Mixing.")
+        #expect(words([ben], []) == "Waiting for the voice of Ben.")
+        #expect(words([], [ben]) == "Sending your voice to Ben.")
+        #expect(words([ben], [ben]) == "Waiting for the voice of Ben. Sending yours to Ben.")
+    }
+
     @Test func `a beat is named, and its mix is said to be without it`() {
         var notices = DuetNotices()
         let beat = SongFile.describe(Beat(tempo: 92.5, beatsPerBar: 3), duration: 300)

@@ -21,6 +21,9 @@ package struct LiveDuetStatus: Sendable {
     package var mixPaths: [String] = []
     /// The singers whose voices are missing in a mix, by its path.
     package var missingVoices: [String: Set<MemberID>] = [:]
+    /// The present singers whose stems may still arrive, and those who do not have the local stem yet.
+    package var awaitedSingers: Set<MemberID> = []
+    package var receivers: Set<MemberID> = []
     /// True while stems are made, mixed, and exchanged with singers who are present.
     package var isBusy = false
     /// True if an attempt has no mix yet.

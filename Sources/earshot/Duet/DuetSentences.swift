@@ -100,7 +100,24 @@ enum DuetSentences {
             "Saved: \(path)\(without)\(voices)\(hasKeys ? "  Keys: Enter listen together, r sing again, q leave" : "")"
     }
 
-    static let finishing = "Finishing the takes. Ctrl-C leaves at once."
+    /// - Parameter isInterrupted: true if the user has left by Ctrl-C.
+    static func finishing(isInterrupted: Bool) -> String {
+        "Finishing the takes. \(isInterrupted ? "Another Ctrl-C" : "Ctrl-C") leaves at once."
+    }
+
+    /// The files that are awaited before the program leaves.
+    /// - Parameter name: returns a singer's name.
+    static func pending(_ status: LiveDuetStatus, name: (MemberID) -> String) -> String {
+        func list(_ members: Set<MemberID>) -> String {
+            RecordingSentences.list(members.sorted().map { TerminalText.sanitized(name($0)) })
+        }
+        let (awaited, receivers) = (status.awaitedSingers, status.receivers)
+        if awaited.isEmpty {
+            return receivers.isEmpty ? "Mixing." : "Sending your voice to \(list(receivers))."
+        }
+        let words = "Waiting for \(awaited.count == 1 ? "the voice" : "the voices") of \(list(awaited))."
+        return receivers.isEmpty ? words : "\(words) Sending yours to \(list(receivers))."
+    }
 
     /// A take that an earlier program did not finish.
     static func unfinished(_ take: TakeFolders) -> String {

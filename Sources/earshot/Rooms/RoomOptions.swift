@@ -119,6 +119,16 @@ func waiting<T: Sendable>(_ work: @escaping @Sendable () async -> T) -> T {
     return value
 }
 
+/// Waits on the command's thread for an asynchronous operation, or until `isOver` returns true. Then the operation goes on.
+func waiting(until isOver: () -> Bool, for work: @escaping @Sendable () async -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+        await work()
+        done.signal()
+    }
+    while !isOver(), done.wait(timeout: .now() + 0.05) == .timedOut {}
+}
+
 private final class WaitResult<T>: @unchecked Sendable {  // written before the semaphore is signalled, read after
     var value: Result<T, any Error>?
 }
