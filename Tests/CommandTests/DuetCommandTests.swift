@@ -52,6 +52,15 @@ import Testing
         #expect(host.says("p play the mix"), "\(host.errors)")
         keys.type("x")
         #expect(host.wait() == .exit(0), "\(host.errors)")
+        // The guest stays, and can still listen to the mix.
+        #expect(guest.says("Nobody else is here now. Keys: Enter listen to the mix, q leave"), "\(guest.errors)")
+        #expect(guest.says("Others join with: earshot duet join"), "\(guest.errors)")
+        let seen = guest.errors.count
+        guestKeys.type("\r")
+        #expect(guest.says("Enter stops it for all.", after: seen), "\(guest.errors)")
+        guestKeys.type("q")
+        #expect(guest.says("p play the mix"), "\(guest.errors)")
+        guestKeys.type("x")
         #expect(guest.wait() == .exit(0), "\(guest.errors)")
 
         let folders = try [Self.take(scratch("anna")), Self.take(scratch("ben"))]

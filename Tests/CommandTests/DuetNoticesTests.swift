@@ -212,6 +212,19 @@ import Testing
         #expect(words([ben], [ben]) == "Waiting for the voice of Ben. Sending yours to Ben.")
     }
 
+    @Test func `a singer whose others leave after the song is told what the keys do`() {
+        var notices = DuetNotices()
+        _ = notices.notices(status(.singing), people())
+        #expect(notices.notices(status(.singing) { $0.duet.singers = [] }, people()) == [])
+        _ = notices.notices(status(.ended) { $0.mixPath = "/d/mix.m4a" }, people())
+        let alone = status(.ended) { ($0.mixPath, $0.duet.singers) = ("/d/mix.m4a", []) }
+        #expect(
+            notices.notices(alone, people()) == [
+                .say("Nobody else is here now. Keys: Enter listen to the mix, q leave")
+            ])
+        #expect(notices.notices(alone, people()) == [])
+    }
+
     @Test func `a beat is named, and its mix is said to be without it`() {
         var notices = DuetNotices()
         let beat = SongFile.describe(Beat(tempo: 92.5, beatsPerBar: 3), duration: 300)

@@ -165,6 +165,21 @@ import Testing
         #expect(rig.members.allSatisfy { $0.recordings == [1, 2] && $0.finished == [1] })
     }
 
+    @Test(arguments: seeds) func `a guest who stays alone after the song can listen to the mix`(seed: UInt64) throws {
+        var rig = DuetRig(2, seed: seed)
+        try rig.start(2)
+        rig.run(6)
+        try rig.members[0].core.seek(to: 59, at: rig.local(0))
+        rig.run(4)
+        rig.members[1].core.setMix(1)
+        rig.leave(0)
+        rig.run(4)
+        #expect(rig.status(1).phase == .ended && rig.status(1).singers.isEmpty)
+        try rig.members[1].core.listen(true, at: rig.local(1))
+        rig.run(2)
+        #expect(rig.status(1).phase == .listening && rig.position(1) != nil)
+    }
+
     @Test func `a singer whom nobody hears any more does not hold up the others`() throws {
         var rig = DuetRig(3, seed: 4)
         for index in 0..<3 { rig.join(index) }

@@ -57,6 +57,11 @@ struct DuetNotices {
                     && old?.duet.singers.contains { $0.member == singer.member && $0.cannotRecord } == true)
         }.map { .warn(DuetSentences.cannotRecord(people.name($0.member))) }
         notices += files(status, old, people)
+        if people.hasKeys, step == .ended || step == .listening, status.duet.singers.isEmpty,
+            old?.duet.singers.isEmpty == false
+        {
+            notices.append(.say(DuetSentences.alone(hasMix: status.mixPath != nil)))
+        }
         return notices
     }
 

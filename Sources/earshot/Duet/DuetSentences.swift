@@ -100,6 +100,11 @@ enum DuetSentences {
             "Saved: \(path)\(without)\(voices)\(hasKeys ? "  Keys: Enter listen together, r sing again, q leave" : "")"
     }
 
+    /// The others have left after the song.
+    static func alone(hasMix: Bool) -> String {
+        "Nobody else is here now. Keys: \(hasMix ? "Enter listen to the mix, " : "")q leave"
+    }
+
     /// - Parameter isInterrupted: true if the user has left by Ctrl-C.
     static func finishing(isInterrupted: Bool) -> String {
         "Finishing the takes. \(isInterrupted ? "Another Ctrl-C" : "Ctrl-C") leaves at once."
