@@ -41,7 +41,9 @@ import Testing
             terminal: guestKeys)
         try #require(guest.says("Song received."), "\(guest.errors)")
         try #require(guest.says(" ms. Your voices will be recorded. Press Enter"), "\(guest.errors)")
-        guestKeys.type("\r")
+        guestKeys.type("m\r")
+        #expect(guest.says("You are muted, so the take lacks your voice."), "\(guest.errors)")
+        guestKeys.type("m")
         #expect(host.says("Ben agrees."), "\(host.errors)")
         keys.type("\r")
         #expect(guest.says("All agree.") && guest.says("Sing."), "\(guest.errors)")
@@ -212,6 +214,8 @@ import Testing
         let guest = try Earshot.start(
             ["duet", "join", "127.0.0.1:\(port)", "--device", "simulated", "--folder", scratch("ben")])
         #expect(guest.says("No terminal to agree on, so the song cannot start. Use --agree."), "\(guest.errors)")
+        // Without --speak the simulated microphone is silent.
+        #expect(second.says("Your microphone is silent, so the take lacks your voice."), "\(second.errors)")
         #expect(!second.errors.contains("All agree"))
         guest.signal(SIGINT)
         second.signal(SIGINT)

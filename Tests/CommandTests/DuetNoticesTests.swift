@@ -201,6 +201,47 @@ import Testing
             ])
     }
 
+    @Test func `a singer whose voice would be missing is warned after the agreement and at the count-in`() {
+        let words = "You are muted, so the take lacks your voice. Unmute: m"
+        var muted = people()
+        muted.silence = .muted
+        var notices = DuetNotices()
+        #expect(!notices.notices(status(.agreeing), muted).contains(.warn(words)))
+        let agreed = status(.agreeing) { $0.duet.hasAgreed = true }
+        #expect(notices.notices(agreed, muted).last == .warn(words))
+        #expect(notices.notices(agreed, muted) == [])
+        let counting = status(.counting(2)) { $0.duet.hasAgreed = true }
+        #expect(notices.notices(counting, muted).last == .warn(words))
+        #expect(notices.notices(counting, muted) == [])
+        // A singer may be silent in mid-song.
+        let singing = status(.singing) { $0.duet.hasAgreed = true }
+        #expect(notices.notices(singing, muted) == [.say("Sing.")])
+        // One who joins in mid-song has no count-in.
+        var late = DuetNotices()
+        _ = late.notices(status(.agreeing), people())
+        #expect(late.notices(singing, muted).last == .warn(words))
+        // The microphone may fall silent, or push to talk may begin, after the agreement.
+        var later = DuetNotices()
+        _ = later.notices(agreed, people())
+        var silent = people(hasKeys: false)
+        silent.silence = .microphone
+        guard case .warn(let microphone)? = later.notices(agreed, silent).last else {
+            Issue.record("no warning")
+            return
+        }
+        #expect(microphone.contains("Your microphone is silent") && microphone.contains("--microphone NAME"))
+        #expect(DuetSentences.silence(.muted, hasKeys: false).hasSuffix("earshot call unmute"))
+        #expect(DuetSentences.silence(.pushToTalk, hasKeys: true).hasSuffix("Turn it off: t"))
+        var snapshot = LiveCallSnapshot(admission: .ask, sound: .waiting)
+        #expect(DuetNotices.Silence(snapshot) == nil)
+        snapshot.microphone = .digitalSilence
+        #expect(DuetNotices.Silence(snapshot) == .microphone)
+        snapshot.isMuted = true
+        #expect(DuetNotices.Silence(snapshot) == .muted)
+        snapshot.isPushToTalk = true
+        #expect(DuetNotices.Silence(snapshot) == .pushToTalk)
+    }
+
     @Test func `a singer who leaves is told which files are awaited`() {
         func words(_ awaited: Set<MemberID>, _ receivers: Set<MemberID>) -> String {
             let status = status(.ended) { ($0.awaitedSingers, $0.receivers) = (awaited, receivers) }

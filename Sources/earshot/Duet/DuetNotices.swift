@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotAudioDevices
 import EarshotDuet
 import EarshotLiveCall
 import EarshotRooms
@@ -23,6 +24,22 @@ struct DuetNotices {
         var hasKeys: Bool
         /// True if the local singer agrees without being asked.
         var agreesByItself = false
+        /// The reason that the local voice would be missing; nil if the microphone is heard.
+        var silence: Silence?
+    }
+
+    /// The reason that the local voice is silent.
+    enum Silence {
+        case muted, pushToTalk, microphone
+
+        init?(_ snapshot: LiveCallSnapshot) {
+            switch snapshot.microphone {
+            case _ where snapshot.isPushToTalk: self = .pushToTalk
+            case _ where snapshot.isMuted: self = .muted
+            case .digitalSilence, .silent: self = .microphone
+            case .fine, .clipping: return nil
+            }
+        }
     }
 
     /// A phase without its numbers.
@@ -30,6 +47,8 @@ struct DuetNotices {
 
     private var last: LiveDuetStatus?
     private var lastStep = Step.none
+    /// The reason of silence that was reported for the present agreement; nil without one.
+    private var reportedSilence: Silence?
     /// The attempt for which the user was asked.
     private var askedAttempt: UInt32?
     /// The last attempt that ended in mid-song.
@@ -51,6 +70,7 @@ struct DuetNotices {
         notices += beginnings(status, old, people)
         if step != lastStep { notices += Self.changed(to: step, from: lastStep) }
         notices += agreements(status, step, people)
+        notices += silence(status, step, people)
         notices += status.duet.singers.filter { singer in
             singer.cannotRecord
                 && !(old?.duet.attempt == status.duet.attempt
@@ -133,6 +153,19 @@ struct DuetNotices {
             notices.append(.say(DuetSentences.ownAgreement(duet.hasAgreed, waitingFor: names)))
         }
         return notices
+    }
+
+    /// Warns a singer whose voice would be missing: after the agreement, and again at the count-in.
+    private mutating func silence(_ status: LiveDuetStatus, _ step: Step, _ people: People) -> [Notice] {
+        let isBefore = [.agreeing, .time, .counting].contains(step)
+        guard status.duet.hasAgreed, isBefore || step == .singing && lastStep == .agreeing else {
+            reportedSilence = nil
+            return []
+        }
+        let isNew = people.silence != reportedSilence || step != lastStep && step == .counting
+        reportedSilence = people.silence
+        guard isNew, let silence = people.silence else { return [] }
+        return [.warn(DuetSentences.silence(silence, hasKeys: people.hasKeys))]
     }
 
     private func files(_ status: LiveDuetStatus, _ old: LiveDuetStatus?, _ people: People) -> [Notice] {

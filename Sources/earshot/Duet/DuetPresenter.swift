@@ -46,7 +46,7 @@ final class DuetPresenter {
         let delays = call.levels.participants.values.compactMap(\.mouthToEar)
         let people = DuetNotices.People(
             name: name, delay: delays.max(), hasKeys: hasKeys,
-            agreesByItself: options.agreesToDuet)
+            agreesByItself: options.agreesToDuet, silence: DuetNotices.Silence(call.snapshot))
         for notice in notices.notices(status, people) {
             switch notice {
             case .say(let words): Terminal.say(words)

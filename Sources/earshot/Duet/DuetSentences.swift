@@ -50,6 +50,19 @@ enum DuetSentences {
         return "You agree. Waiting for \(RecordingSentences.list(names.map { TerminalText.sanitized($0) }))."
     }
 
+    /// A take that begins without the local voice.
+    static func silence(_ silence: DuetNotices.Silence, hasKeys: Bool) -> String {
+        switch silence {
+        case .muted: "You are muted, so the take lacks your voice. Unmute: \(hasKeys ? "m" : "earshot call unmute")"
+        case .pushToTalk:
+            "Push to talk is on, so the take lacks your voice except while you hold Space. Turn it off: "
+                + (hasKeys ? "t" : "earshot call talk off")
+        case .microphone:
+            "Your microphone is silent, so the take lacks your voice. Unmute it in the sound settings, or use another: "
+                + "earshot call device --microphone NAME"
+        }
+    }
+
     /// The question to the singer who wants to begin anew in mid-song.
     static func singAgainQuestion(attempt: UInt32) -> String {
         "Sing again from the beginning? \(unfinishedTake(attempt)) Keys: y sing again, n go on"
