@@ -143,6 +143,28 @@ import Testing
         #expect(guest.errors.contains("Saved: "), "\(guest.errors)")
     }
 
+    @Test func `one who joins in mid-song is told where the others are, and sings after Enter`() throws {
+        let scratch = try Scratch()
+        try Self.writeSong(scratch("song.wav"), seconds: 60)
+        let (port, keys) = (try Earshot.freePort(), try PseudoTerminal())
+        let card = ["--device", "simulated", "--speak", Earshot.speech]
+        let host = try Earshot.start(
+            ["duet", "host", scratch("song.wav"), "--port", "\(port)", "--accept", "all", "--no-announce", "--agree"]
+                + card + ["--name", "Anna", "--folder", scratch("anna")])
+        try #require(host.says("Song: song (1:00)."), "\(host.errors)")
+        let join = ["duet", "join", "127.0.0.1:\(port)"] + card
+        let guest = try Earshot.start(join + ["--agree", "--name", "Ben", "--folder", scratch("ben")])
+        try #require(guest.says("Sing."), "\(guest.errors)")
+        let late = try Earshot.start(join + ["--name", "Cleo", "--folder", scratch("cleo")], terminal: keys)
+        try #require(late.says("Anna and Ben are singing song, 0:"), "\(late.errors)")
+        #expect(late.says("Press Enter to join in."), "\(late.errors)")
+        #expect(!late.errors.contains("Sing.") && !late.errors.contains("All agree"), "\(late.errors)")
+        keys.type("\r")
+        #expect(late.says("Sing."), "\(late.errors)")
+        for program in [host, guest, late] { program.signal(SIGTERM) }
+        for program in [host, guest, late] { _ = program.wait(seconds: 8) }
+    }
+
     @Test func `the first Ctrl-C in mid-song waits for the voices as q does, and the second leaves at once`() throws {
         let scratch = try Scratch()
         try Self.writeSong(scratch("song.wav"), seconds: 3)

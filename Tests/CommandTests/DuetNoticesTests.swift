@@ -201,6 +201,34 @@ import Testing
             ])
     }
 
+    @Test func `one who comes in mid-song is told where the others are, and asked`() {
+        var notices = DuetNotices()
+        let first = status(.agreeing) { status in
+            status.duet.phaseOfOthers = .findingTime
+            status.duet.singers[0].hasAgreed = true
+        }
+        #expect(!notices.notices(first, people()).contains { if case .ask = $0 { true } else { false } })
+        let running = status(.agreeing) { status in
+            status.duet.phaseOfOthers = .singing
+            status.duet.singers[0].hasAgreed = true
+        }
+        let words = "Ben is singing Blue Moon, 1:00 of 3:12."
+        #expect(
+            notices.notices(running, people()) == [
+                .ask("\(words) Delay 9 ms. Your voice will be recorded. Press Enter to join in.")
+            ])
+        #expect(notices.notices(running, people()) == [])
+        #expect(DuetSentences.line(running) == "♪ Blue Moon 1:00/3:12 Enter joins")
+        #expect(DuetKeys.order(for: .enter, running) == .agree(true))
+        let over = status(.agreeing) { $0.duet.phaseOfOthers = .ended }
+        #expect(notices.notices(over, people()).first == .say("The song is over. Press r to sing it again."))
+        #expect(!notices.notices(over, people()).contains(.say(DuetSentences.songOver)))
+        #expect(DuetKeys.order(for: .enter, over) == nil && DuetKeys.answer(to: .enter, over) == DuetSentences.songOver)
+        #expect(DuetKeys.order(for: .character("r"), over) == .singAgain)
+        let paused = DuetSentences.inProgress(status(.agreeing) { $0.duet.phaseOfOthers = .paused }.duet, ["Al", "Bo"])
+        #expect(paused == "Al and Bo have paused Blue Moon, 1:00 of 3:12.")
+    }
+
     @Test func `a singer whose voice would be missing is warned after the agreement and at the count-in`() {
         let words = "You are muted, so the take lacks your voice. Unmute: m"
         var muted = people()

@@ -81,10 +81,14 @@ import Testing
         rig.comeBack(1)
         rig.run(3)
         // The voice is recorded after another agreement only.
-        #expect(rig.status(1).phase == .agreeing && rig.members[1].recordings == [1])
+        #expect(rig.status(1).phase == .agreeing && rig.members[1].recordings == [1] && rig.position(1) == nil)
+        // It is told where the others are.
+        #expect(rig.status(1).phaseOfOthers == .singing && rig.status(0).phaseOfOthers == nil)
+        #expect(abs(rig.status(1).position - (try #require(rig.position(0)))) < 0.01)
         try rig.members[1].core.agree()
         rig.run(1.5)
         #expect(rig.members[1].recordings == [1, 1] && rig.members[0].recordings == [1])
+        #expect(rig.status(1).phaseOfOthers == nil)
         #expect(try #require(rig.spread) < rig.tolerance)
         #expect(rig.present.allSatisfy { rig.position($0) != nil })
     }

@@ -155,6 +155,9 @@ extension DuetCore {
         }
         let time = group.groupTime(at: now)?.time
         status.phase = phase(at: time)
+        if let song, transport.state != .waiting, agreement != transport.attempt, finishedAttempt != transport.attempt {
+            status.phaseOfOthers = playbackPhase(of: song, at: time)
+        }
         if let song, let time { status.position = max(0, min(song.duration, transport.position(at: time))) }
         return status
     }
@@ -163,6 +166,10 @@ extension DuetCore {
         guard let song else { return .noSong }
         guard presentSong == song.hash else { return .gettingSong }
         guard transport.state != .waiting, agreement == transport.attempt else { return .agreeing }
+        return playbackPhase(of: song, at: time)
+    }
+
+    private func playbackPhase(of song: DuetSong, at time: HostTime?) -> DuetStatus<Member>.Phase {
         guard let time else { return .findingTime }
         let position = transport.position(at: time)
         if position >= song.duration { return .ended }

@@ -36,6 +36,8 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
 
     package var phase = Phase.noSong
     package var song: DuetSong?
+    /// The phase of those who have agreed to the attempt; nil before it begins, and if the local singer is one of them, or was.
+    package var phaseOfOthers: Phase?
     /// The number of the attempt, from 1.
     package var attempt: UInt32 = 1
     /// The random number of the attempt; nil if a program without such numbers has begun it.

@@ -69,6 +69,7 @@ struct DuetKeys {
     static func order(for key: Key, _ status: LiveDuetStatus) -> DuetOrder? {
         let duet = status.duet
         switch (key, duet.phase) {
+        case (.enter, .agreeing) where duet.phaseOfOthers?.isOver == true: return nil
         case (.enter, .agreeing) where !duet.singers.isEmpty || duet.hasAgreed: return .agree(!duet.hasAgreed)
         case (.enter, .ended) where status.mixPath != nil: return .listen(true)
         case (.enter, .listening): return .listen(false)
@@ -79,7 +80,7 @@ struct DuetKeys {
         case (.character("r"), .ended), (.character("r"), .listening), (.character("R"), .ended),
             (.character("R"), .listening):
             return .singAgain
-        case (.character("r"), .agreeing) where duet.hasLeft: return .singAgain
+        case (.character("r"), .agreeing) where duet.hasLeft || duet.phaseOfOthers?.isOver == true: return .singAgain
         default: return nil
         }
     }
@@ -87,6 +88,7 @@ struct DuetKeys {
     /// Returns the sentence for a key that does nothing now; nil for any other key.
     static func answer(to key: Key, _ status: LiveDuetStatus) -> String? {
         switch (key, status.duet.phase) {
+        case (.enter, .agreeing) where status.duet.phaseOfOthers?.isOver == true: DuetSentences.songOver
         case (.enter, .agreeing) where status.duet.singers.isEmpty: "Nobody else is here yet."
         case (.character("p"), .listening), (.left, .listening), (.right, .listening):
             "The mix cannot be paused or moved. Enter stops it for all."
@@ -103,4 +105,7 @@ extension DuetStatus.Phase {
         case .noSong, .gettingSong, .agreeing, .findingTime, .listening, .ended: false
         }
     }
+
+    /// True from the song's end on.
+    var isOver: Bool { self == .ended || self == .listening }
 }

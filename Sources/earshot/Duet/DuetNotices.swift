@@ -51,6 +51,8 @@ struct DuetNotices {
     private var reportedSilence: Silence?
     /// The attempt for which the user was asked.
     private var askedAttempt: UInt32?
+    /// The attempt of others of which the end was reported.
+    private var missedAttempt: UInt32?
     /// The last attempt that ended in mid-song.
     private var unfinishedAttempt: UInt32?
 
@@ -65,7 +67,7 @@ struct DuetNotices {
         }
         if let song = status.duet.song, song != old?.duet.song {
             notices.append(.say(DuetSentences.song(song)))
-            askedAttempt = nil
+            (askedAttempt, missedAttempt) = (nil, nil)
         }
         notices += beginnings(status, old, people)
         if step != lastStep { notices += Self.changed(to: step, from: lastStep) }
@@ -132,11 +134,16 @@ struct DuetNotices {
         let duet = status.duet
         guard step == .agreeing, !duet.singers.isEmpty else { return [] }
         var notices: [Notice] = []
-        if askedAttempt != duet.attempt, people.delay != nil {
+        if duet.phaseOfOthers?.isOver == true {
+            if missedAttempt != duet.attempt { notices.append(.say(DuetSentences.songOver)) }
+            missedAttempt = duet.attempt
+        } else if askedAttempt != duet.attempt, people.delay != nil, duet.phaseOfOthers != .findingTime {
             askedAttempt = duet.attempt
             if !duet.hasAgreed {
+                let singers = duet.singers.filter(\.hasAgreed).map { people.name($0.member) }
                 let words = DuetSentences.agreement(
-                    attempt: duet.attempt, delay: people.delay, hasKeys: people.hasKeys && !people.agreesByItself)
+                    attempt: duet.attempt, delay: people.delay, hasKeys: people.hasKeys && !people.agreesByItself,
+                    inProgress: duet.phaseOfOthers == nil ? nil : DuetSentences.inProgress(duet, singers))
                 notices.append(people.hasKeys ? .ask(words) : .say(words))
                 if !people.hasKeys, !people.agreesByItself { notices.append(.warn(DuetSentences.noTerminal)) }
             }

@@ -55,7 +55,7 @@ final class DuetPresenter {
             }
         }
         if options.agreesToDuet, !isLeaving, status.duet.phase == .agreeing, !status.duet.hasAgreed,
-            !status.duet.hasLeft, !status.duet.singers.isEmpty
+            !status.duet.hasLeft, !status.duet.singers.isEmpty, status.duet.phaseOfOthers?.isOver != true
         {
             agree()
         }

@@ -24,7 +24,8 @@ enum DuetSentences {
     /// - Parameters:
     ///   - delay: the seconds from one singer to the other; nil if unknown.
     ///   - attempt: the number of the attempt.
-    static func agreement(attempt: UInt32, delay: Double?, hasKeys: Bool) -> String {
+    ///   - inProgress: the sentence about the others, who sing already; nil before the song.
+    static func agreement(attempt: UInt32, delay: Double?, hasKeys: Bool, inProgress: String? = nil) -> String {
         let take = attempt > 1 ? "Take \(attempt). " : ""
         let way =
             switch delay {
@@ -35,8 +36,26 @@ enum DuetSentences {
                     format: "Delay %.0f ms: too long to sing together (limit %.0f ms). A cable helps. ",
                     delay * 1e3, togetherLimit * 1e3)
             }
+        if let inProgress {
+            return "\(inProgress) \(way)Your voice will be recorded.\(hasKeys ? " Press Enter to join in." : "")"
+        }
         return "\(take)\(way)Your voices will be recorded.\(hasKeys ? " Press Enter when you are ready." : "")"
     }
+
+    /// The song that others sing already.
+    /// - Parameter names: the names of those who sing.
+    static func inProgress(_ duet: DuetStatus<MemberID>, _ names: [String]) -> String {
+        guard let song = duet.song else { return "" }
+        let singers = names.isEmpty ? ["Others"] : names.map { TerminalText.sanitized($0) }
+        let isOne = names.count == 1
+        let verb =
+            duet.phaseOfOthers == .paused ? (isOne ? "has paused" : "have paused") : isOne ? "is singing" : "are singing"
+        let title = TerminalText.sanitizedLine(song.title)
+        return "\(RecordingSentences.list(singers)) \(verb) \(title), "
+            + "\(PlayLine.clock(duet.position)) of \(PlayLine.clock(song.duration))."
+    }
+
+    static let songOver = "The song is over. Press r to sing it again."
 
     static let noTerminal = "No terminal to agree on, so the song cannot start. Use --agree."
 
@@ -162,6 +181,8 @@ enum DuetSentences {
         case .noSong: return nil
         case .gettingSong: return status.arrivedPart.map { "♪ \(title) arrives \(Int($0 * 100)) %" } ?? "♪ \(title)"
         case .agreeing where duet.singers.isEmpty: return "♪ \(title)"
+        case .agreeing where duet.phaseOfOthers?.isOver == true: return "♪ \(title) over"
+        case .agreeing where duet.phaseOfOthers != nil: return "♪ \(title) \(times) Enter joins"
         case .agreeing: return duet.hasAgreed ? "♪ \(title) waiting" : "♪ \(title) Enter agrees"
         case .findingTime: return "♪ \(title) …"
         case .counting(let seconds): return "♪ begins in \(Int(seconds.rounded(.up)))  \(title)"
