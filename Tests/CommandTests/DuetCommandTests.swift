@@ -143,6 +143,18 @@ import Testing
         #expect(guest.errors.contains("Saved: "), "\(guest.errors)")
     }
 
+    @Test func `one who joins a call without a duet is told so`() throws {
+        let scratch = try Scratch()
+        let port = try Earshot.freePort()
+        let host = try Earshot.start(Earshot.host(port) + ["Blue Room", "--device", "simulated"])
+        try #require(host.says("Waiting for guests."), "\(host.errors)")
+        let guest = try Earshot.start(
+            ["duet", "join", "127.0.0.1:\(port)", "--device", "simulated", "--folder", scratch("ben")])
+        #expect(guest.says("No song here yet: 'Blue Room' is a call without a duet."), "\(guest.errors)")
+        for program in [host, guest] { program.signal(SIGTERM) }
+        for program in [host, guest] { _ = program.wait(seconds: 8) }
+    }
+
     @Test func `one who joins in mid-song is told where the others are, and sings after Enter`() throws {
         let scratch = try Scratch()
         try Self.writeSong(scratch("song.wav"), seconds: 60)
@@ -206,6 +218,19 @@ import Testing
         #expect(program.says("Waiting for guests.") && program.says("Song: Greensleeves (0:02)."), "\(program.errors)")
         keys.type("q")
         #expect(program.wait() == .exit(0), "\(program.errors)")
+        let empty = try PseudoTerminal()
+        try FileManager.default.createDirectory(atPath: scratch("empty"), withIntermediateDirectories: true)
+        let without = try Earshot.start(
+            ["duet", "--port", "\(port)", "--no-announce", "--device", "simulated", "--folder", scratch("anna")],
+            environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(scratch("none"))"], terminal: empty,
+            through: ["env", "-C", scratch("empty")])
+        #expect(without.says("room discovery is off: D-Bus is not running."), "\(without.errors)")
+        #expect(without.says("earshot duet join ADDRESS"), "\(without.errors)")
+        empty.type("n")
+        #expect(without.wait() == .exit(66), "\(without.errors)")
+        #expect(
+            without.errors.contains(".flac and .wav") && without.errors.contains("earshot duet host --beat 96"),
+            "\(without.errors)")
         let other = try Earshot.start(["duet"])
         #expect(other.wait() == .exit(64) && other.errors.contains("earshot duet host SONG"), "\(other.errors)")
     }

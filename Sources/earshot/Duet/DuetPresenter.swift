@@ -12,6 +12,8 @@ import Foundation
 final class DuetPresenter {
     /// The seconds for which the files of the last take are awaited if it is complete, and if the user leaves it.
     private static let finishTimes = (complete: 60.0, left: 10.0)
+    /// The seconds after which a room without a song is named. A host announces its song several times a second.
+    private static let songTime = 3.0
     /// The seconds between two tries to agree without being asked.
     private static let agreeingInterval = 1.0
 
@@ -30,6 +32,10 @@ final class DuetPresenter {
     /// The time before which ``present()`` does not agree again, after a refusal.
     private var agreeingTime = HostTime(nanoseconds: 0)
     private var lastRefusal: String?
+    /// The time from which on a song was awaited in the room; nil before.
+    private var songAwaitedSince: HostTime?
+    /// True once a song was there, or its absence was reported.
+    private var knowsSong = false
     /// The mix of the last take; nil without one.
     private(set) var mix: String?
 
@@ -41,6 +47,7 @@ final class DuetPresenter {
 
     /// Prints what has changed. Agrees to a take if the user wants no question.
     func present() {
+        reportMissingSong()
         guard let status = call.duetStatus else { return }
         mix = status.mixPaths.last ?? mix
         let delays = call.levels.participants.values.compactMap(\.mouthToEar)
@@ -63,6 +70,20 @@ final class DuetPresenter {
         case .counting, .singing, .paused, .ended: hasBegun = true
         default: break
         }
+    }
+
+    /// Tells a singer that a room has no duet.
+    private func reportMissingSong() {
+        let snapshot = call.snapshot
+        if call.duetStatus?.duet.song != nil { knowsSong = true }
+        guard options.isDuet, !knowsSong, snapshot.isInRoom, !snapshot.participants.isEmpty, let room = snapshot.room
+        else { return }
+        let now = HostTime.now()
+        let start = songAwaitedSince ?? now
+        songAwaitedSince = start
+        guard now.seconds(since: start) > Self.songTime else { return }
+        knowsSong = true
+        Terminal.say(DuetSentences.noSong(room: room.name.text))
     }
 
     private func name(_ member: MemberID) -> String { call.name(of: member)?.text ?? "Somebody" }

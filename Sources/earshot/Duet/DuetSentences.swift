@@ -18,6 +18,18 @@ enum DuetSentences {
         return "Song: \(TerminalText.sanitizedLine(song.title)) (\(PlayLine.clock(song.duration)))."
     }
 
+    /// The folder of the user has no songs.
+    static func noSongs(in folder: String) -> String {
+        "No song in \(folder): songs are sound files such as .mp3, .m4a, .ogg, .opus, .flac and .wav. Start in another "
+            + "folder, name a song: earshot duet host SONG, or sing to a metronome: earshot duet host --beat 96"
+    }
+
+    /// A room without a duet.
+    static func noSong(room: String) -> String {
+        "No song here yet: '\(TerminalText.sanitizedLine(room))' is a call without a duet. "
+            + "Its host can begin one: earshot duet host SONG"
+    }
+
     static let songArrives = "Receiving the song from the host."
     static let songIsHere = "Song received."
 
