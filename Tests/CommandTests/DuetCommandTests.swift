@@ -214,10 +214,20 @@ import Testing
         try #require(program.says("n to begin a new one"), "\(program.errors)")
         keys.type("n")
         #expect(program.says("Song: ▏ Blue Moon.wav  1 of 2"), "\(program.errors)")
-        keys.type("gree\r")
+        #expect(program.says("Ctrl-U clear, Esc leave"), "\(program.errors)")
+        keys.type("blue\u{15}gree\r")
         #expect(program.says("Waiting for guests.") && program.says("Song: Greensleeves (0:02)."), "\(program.errors)")
         keys.type("q")
         #expect(program.wait() == .exit(0), "\(program.errors)")
+        let leaver = try PseudoTerminal()
+        let left = try Earshot.start(
+            ["duet", "--device", "simulated", "--folder", scratch("anna")], terminal: leaver,
+            through: ["env", "-C", scratch.path])
+        try #require(left.says("n to begin a new one"), "\(left.errors)")
+        leaver.type("n")
+        try #require(left.says("Song: ▏ Blue Moon.wav"), "\(left.errors)")
+        leaver.type("\u{1B}")
+        #expect(left.wait() == .exit(130), "\(left.errors)")
         let empty = try PseudoTerminal()
         try FileManager.default.createDirectory(atPath: scratch("empty"), withIntermediateDirectories: true)
         let without = try Earshot.start(

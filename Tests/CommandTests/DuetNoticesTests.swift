@@ -415,6 +415,8 @@ import Testing
         #expect(choice.take(.character("x")) == nil && choice.line == "Song: moon bluex▏ no such song")
         #expect(choice.take(.enter) == nil && choice.take(.backspace) == nil)
         #expect(choice.take(.enter) == .chosen("b/Blue Moon.ogg") && choice.take(.escape) == .cancelled)
+        #expect(choice.take(.down) == nil && choice.take(.clear) == nil)
+        #expect(choice.line == "Song: ▏ a/Moon River.mp3  1 of 4, ↑ ↓")
         choice = SongChoice([])
         #expect(choice.take(.down) == nil && choice.take(.enter) == nil)
     }

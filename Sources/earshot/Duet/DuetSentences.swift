@@ -18,6 +18,8 @@ enum DuetSentences {
         return "Song: \(TerminalText.sanitizedLine(song.title)) (\(PlayLine.clock(song.duration)))."
     }
 
+    static let songKeys = "Type letters of a song's name. Keys: ↑ ↓ select, Enter choose, Ctrl-U clear, Esc leave"
+
     /// The folder of the user has no songs.
     static func noSongs(in folder: String) -> String {
         "No song in \(folder): songs are sound files such as .mp3, .m4a, .ogg, .opus, .flac and .wav. Start in another "

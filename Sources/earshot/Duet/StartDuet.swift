@@ -58,6 +58,7 @@ struct StartDuet: ExampledCommand {
         let folder = FileManager.default.currentDirectoryPath
         let songs = try FileSources.contents(folder)
         guard !songs.isEmpty else { throw Failure(DuetSentences.noSongs(in: folder), status: Failure.noInput) }
+        Terminal.say(DuetSentences.songKeys)
         var choice = SongChoice(songs.map(\.relative))
         defer { Terminal.live("") }
         while true {

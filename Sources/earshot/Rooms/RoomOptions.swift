@@ -79,6 +79,7 @@ enum PINPrompt {
             switch keys.next(within: 0.1) {
             case .character(let character): if text.count < 2 * PIN.lengths.upperBound { text.append(character) }
             case .backspace, .delete: if !text.isEmpty { text.removeLast() }
+            case .clear: text = ""
             case .escape: throw Failure("No PIN given.", status: Failure.refused)
             case .enter:
                 do throws(TextError) {
