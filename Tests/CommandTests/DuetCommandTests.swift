@@ -11,8 +11,8 @@ import Testing
 /// A duet with the program as users run it, on simulated cards.
 @Suite(.serialized, .realTime) struct DuetCommandTests {
     /// Writes a stereo song.
-    static func writeSong(_ path: String, seconds: Int = 2) throws {
-        let buffer = AudioBuffer(channelCount: 2, frameCapacity: seconds * 44_100)
+    static func writeSong(_ path: String, seconds: Int = 2, frames: Int? = nil) throws {
+        let buffer = AudioBuffer(channelCount: 2, frameCapacity: frames ?? seconds * 44_100)
         for i in 0..<buffer.frameCapacity {
             for c in 0..<2 { buffer.channels[c][i] = sine(i, frequency: 330, rate: 44_100, amplitude: 0.2) }
         }
@@ -254,6 +254,9 @@ import Testing
         let common = ["--port", "\(port)", "--accept", "all", "--no-announce", "--device", "simulated"]
         let bad = try Earshot.start(["duet", "host", scratch("bad.wav"), "--folder", scratch("anna")] + common)
         #expect(bad.wait() == .exit(65) && bad.errors.contains("bad.wav: not an audio file"), "\(bad.errors)")
+        try Self.writeSong(scratch("short.wav"), frames: 1)
+        let short = try Earshot.start(["duet", "host", scratch("short.wav"), "--folder", scratch("anna")] + common)
+        #expect(short.wait() == .exit(65) && short.errors.contains("short.wav is shorter than 1 s"), "\(short.errors)")
         let recording = try Earshot.start(["duet", "host", scratch("bad.wav"), "--record", scratch("own")] + common)
         #expect(recording.wait() == .exit(64) && recording.errors.contains("Omit --record"), "\(recording.errors)")
         try Self.writeSong(scratch("song.wav"))

@@ -127,10 +127,12 @@ extension LiveCall {
         }
         guard isWanted else { return }
         let player = openPlayer(sound, of: song)
+        let isCutOff = sound.isCutOff
         let next = duet.withLock { duet -> DuetSong? in
             duet.isOpening = false
             guard duet.core?.song?.hash == song.hash else { return duet.core?.song }
             if let player { duet.beginSong(sound, player) }
+            if player != nil, isCutOff { duet.note(.cutOff(name: song.name, duration: song.duration)) }
             duet.core?.setPresentSong(player == nil ? nil : song.hash)
             return nil
         }

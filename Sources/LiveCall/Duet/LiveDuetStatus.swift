@@ -42,6 +42,10 @@ package enum DuetProblem: Error, Sendable {
     case tooLarge(path: String, limit: Int64)
     /// The song is longer than this many seconds.
     case tooLong(path: String, limit: Double)
+    /// The song is shorter than this many seconds.
+    case tooShort(path: String, limit: Double)
+    /// The end of the song's file is missing. It has so many seconds, which can be sung.
+    case cutOff(name: String, duration: Double)
     /// The song's thread cannot be started; an errno.
     case system(code: Int32)
     /// The call has no sound.

@@ -237,6 +237,11 @@ enum DuetSentences {
         case .tooLarge(let path, let limit):
             return "\(path) is larger than \(limit >> 20) MiB. Convert it: earshot convert FILE song.m4a"
         case .tooLong(let path, let limit): return "\(path) is longer than \(Int(limit / 3_600)) hours. Choose another."
+        case .tooShort(let path, let limit):
+            return "\(path) is shorter than \(Int(limit)) s, so nobody can sing to it. Choose another."
+        case .cutOff(let name, let duration):
+            return "The end of \(TerminalText.sanitizedLine(name)) is missing, so the song stops after "
+                + "\(PlayLine.clock(duration)). For all of it the host needs a complete file."
         case .system(let code): return "The song cannot be played: \(String(cString: strerror(code)))"
         case .noSound: return "This room has no sound, so nobody can sing in it."
         case .tooManySongs(let limit):
