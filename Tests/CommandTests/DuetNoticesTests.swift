@@ -286,6 +286,9 @@ import Testing
         _ = notices.notices(status(.singing), people())
         #expect(notices.notices(status(.singing) { $0.duet.singers = [] }, people()) == [])
         _ = notices.notices(status(.ended) { $0.mixPath = "/d/mix.m4a" }, people())
+        // Enter would stop a mix that plays.
+        _ = notices.notices(status(.listening), people())
+        #expect(notices.notices(status(.listening) { $0.duet.singers = [] }, people()) == [])
         let alone = status(.ended) { ($0.mixPath, $0.duet.singers) = ("/d/mix.m4a", []) }
         #expect(
             notices.notices(alone, people()) == [

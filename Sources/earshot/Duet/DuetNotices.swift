@@ -51,6 +51,8 @@ struct DuetNotices {
     private var reportedSilence: Silence?
     /// The attempt for which the user was asked.
     private var askedAttempt: UInt32?
+    /// True if others were there since the user was told to be alone.
+    private var hadSingers = false
     /// The attempt of others of which the end was reported.
     private var missedAttempt: UInt32?
     /// The last attempt that ended in mid-song.
@@ -79,10 +81,10 @@ struct DuetNotices {
                     && old?.duet.singers.contains { $0.member == singer.member && $0.cannotRecord } == true)
         }.map { .warn(DuetSentences.cannotRecord(people.name($0.member))) }
         notices += files(status, old, people)
-        if people.hasKeys, step == .ended || step == .listening, status.duet.singers.isEmpty,
-            old?.duet.singers.isEmpty == false
-        {
-            notices.append(.say(DuetSentences.alone(hasMix: status.mixPath != nil)))
+        if !status.duet.singers.isEmpty { hadSingers = true }
+        if step == .ended, status.duet.singers.isEmpty, hadSingers {
+            hadSingers = false
+            if people.hasKeys { notices.append(.say(DuetSentences.alone(hasMix: status.mixPath != nil))) }
         }
         return notices
     }
