@@ -86,7 +86,7 @@ import Testing
     @Test func `two people sing to a beat, and the mix has their voices alone`() throws {
         let scratch = try Scratch()
         let port = try Earshot.freePort()
-        let card = ["--device", "simulated", "--speak", Earshot.speech, "--agree"]
+        let card = ["--device", "simulated", "--speak", Earshot.speech, "--agree", "--json"]
         let host = try Earshot.start(
             [
                 "duet", "host", "--beat", "240", "--length", "1s", "--port", "\(port)", "--accept", "all",
@@ -104,6 +104,18 @@ import Testing
         host.signal(SIGINT)
         _ = (guest.wait(seconds: 8), host.wait(seconds: 8))
         #expect(!guest.errors.contains("Receiving the song"))
+        for (program, name) in [(host, "anna"), (guest, "ben")] {
+            let takes = try #require(try theReport(program)["takes"] as? [[String: Any]])
+            let take = try Self.take(scratch(name))
+            #expect(takes.count == 1 && takes[0]["song"] as? String == "Beat 240" && takes[0]["take"] as? Int == 1)
+            #expect(takes[0]["mix"] as? String == "\(take)/mix.m4a" && takes[0]["folder"] as? String == take)
+            #expect(takes[0]["missing"] as? [String] == [])
+            let voices = try #require(takes[0]["voices"] as? [[String: Any]])
+            #expect(voices.compactMap { $0["name"] as? String }.sorted() == ["Anna", "Ben"])
+            #expect(voices.filter { $0["isLocal"] as? Bool == true }.count == 1)
+            #expect(voices.allSatisfy { $0["gaps"] as? Int != nil && $0["gapSeconds"] as? Double != nil })
+            #expect(try SoundFiles.info("\(take)/mix.m4a").tags.title == "Beat 240")
+        }
         for name in ["anna", "ben"] {
             let take = try Self.take(scratch(name))
             #expect(take.contains("Beat 240"))
@@ -141,6 +153,58 @@ import Testing
             #expect(try SoundFiles.open("\(folder)/\(stem)").frameCount == 30 * 44_100)
         }
         #expect(guest.errors.contains("Saved: "), "\(guest.errors)")
+    }
+
+    @Test func `another terminal shows and controls the duet`() throws {
+        let scratch = try Scratch()
+        try Self.writeSong(scratch("song.wav"), seconds: 60)
+        let port = try Earshot.freePort()
+        try FileManager.default.createDirectory(atPath: scratch("run"), withIntermediateDirectories: true)
+        let environment: [String: String?] = ["XDG_RUNTIME_DIR": scratch("run")]
+        let card = ["--device", "simulated", "--speak", Earshot.speech]
+        let host = try Earshot.start(
+            ["duet", "host", scratch("song.wav"), "--port", "\(port)", "--accept", "all", "--no-announce"] + card
+                + ["--name", "Anna", "--folder", scratch("anna")], environment: environment)
+        try #require(host.says("Song: song (1:00)."), "\(host.errors)")
+        let guest = try Earshot.start(
+            ["duet", "join", "127.0.0.1:\(port)", "--agree", "--name", "Ben", "--folder", scratch("ben")] + card)
+        try #require(host.says("Ben agrees."), "\(guest.errors)")
+        func call(_ words: String...) throws -> ChildProcess {
+            let program = try Earshot.start(["call"] + words, environment: environment)
+            #expect(program.wait() != nil, "\(words)")
+            return program
+        }
+        func expect(_ words: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+            let program = try call("duet")
+            let all = program.output + program.errors
+            #expect(program.output.contains(words), "\(all)", sourceLocation: sourceLocation)
+        }
+        try expect("Duet: song, take 1, you have not agreed, with Ben.")
+        let early = try call("duet", "pause")
+        #expect(early.wait() == .exit(69) && early.errors.contains("The song does not play."), "\(early.errors)")
+        #expect(try call("duet", "agree").errors.contains("You agree."))
+        #expect(host.says("Sing."), "\(host.errors)")
+        #expect(try call("duet", "pause").errors.contains("The song is paused."))
+        #expect(guest.says("The song is paused."), "\(guest.errors)")
+        #expect(try call("duet", "seek", "0:30").errors.contains("The song goes on at 0:30, for all."))
+        #expect(host.says("The song is paused."), "\(host.errors)")
+        try expect("paused at 0:30 of 1:00, with Ben.")
+        let status = try theReport(try call("status", "--json"))
+        let duet = try #require(status["duet"] as? [String: Any])
+        #expect(duet["phase"] as? String == "paused" && duet["song"] as? String == "song", "\(duet)")
+        #expect(duet["seconds"] as? Double == 30 && duet["take"] as? Int == 1, "\(duet)")
+        #expect((duet["singers"] as? [[String: Any]])?.first?["hasAgreed"] as? Bool == true, "\(duet)")
+        #expect(try call("duet", "resume").wait() == .exit(0))
+        #expect(guest.says("Song resumed."), "\(guest.errors)")
+        #expect(try call("duet", "seek", "+100s").wait() == .exit(0))
+        #expect(host.says("Saved: ", seconds: 20), "\(host.errors)")
+        #expect(try call("duet", "listen").errors.contains("The mix plays for all."))
+        #expect(guest.says("The mix plays for all."), "\(guest.errors)")
+        #expect(try call("duet", "stop").errors.contains("The mix has stopped for all."))
+        #expect(try call("duet", "again").errors.contains("Take 2. You agree."))
+        #expect(guest.says("Anna begins the song again."), "\(guest.errors)")
+        for program in [host, guest] { program.signal(SIGTERM) }
+        for program in [host, guest] { _ = program.wait(seconds: 20) }
     }
 
     @Test func `one who joins a call without a duet is told so`() throws {

@@ -37,6 +37,7 @@ extension LiveCall {
         try checkTakeFolder(for: order)
         try duet.withLock { duet throws(DuetRefusal) in
             let now = HostTime.now()
+            guard duet.core != nil else { throw .noSong }
             switch order {
             case .agree(let agrees): try duet.core?.agree(agrees)
             case .pause: try duet.core?.pause(at: now)

@@ -63,7 +63,10 @@ enum DuetSentences {
         let singers = names.isEmpty ? ["Others"] : names.map { TerminalText.sanitized($0) }
         let isOne = names.count == 1
         let verb =
-            duet.phaseOfOthers == .paused ? (isOne ? "has paused" : "have paused") : isOne ? "is singing" : "are singing"
+            switch duet.phaseOfOthers {
+            case .paused: isOne ? "has paused" : "have paused"
+            default: isOne ? "is singing" : "are singing"
+            }
         let title = TerminalText.sanitizedLine(song.title)
         return "\(RecordingSentences.list(singers)) \(verb) \(title), "
             + "\(PlayLine.clock(duet.position)) of \(PlayLine.clock(song.duration))."
@@ -111,7 +114,7 @@ enum DuetSentences {
         return unfinished.map { "\(words) \(unfinishedTake($0))" } ?? words
     }
 
-    private static func unfinishedTake(_ attempt: UInt32) -> String {
+    static func unfinishedTake(_ attempt: UInt32) -> String {
         "This take stays as take \(attempt), unfinished."
     }
 
