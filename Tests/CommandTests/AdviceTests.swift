@@ -4,6 +4,7 @@ import EarshotAudioBase
 import EarshotAudioDevices
 import EarshotAudioFiles
 import EarshotAudioPlugIns
+import EarshotLiveCall
 import EarshotMediaTransport
 import Testing
 
@@ -23,6 +24,9 @@ import Testing
         #expect(ErrorText.text(Failure("as it is; --always", status: 64)) == "as it is; --always")
         #expect(ErrorText.join("Is it so?", "See.") == "Is it so? See.")
         #expect(Failure(AudioDeviceError.deviceGone(name: "X")).line.hasPrefix("X is gone. Plug it in again"))
+        #expect(
+            Failure(StemError.noSong(folder: "/take 1")).line.hasSuffix(
+                "A beat has no file: use the recorded voice in '/take 1 recording'."))
         #expect(Failure(AudioFileError.missing(path: "a")).line == "a: no such file. Check the name.")
         #expect(
             Failure(AudioFileError.notAudio(path: "a", reason: "it is empty")).line.hasSuffix(

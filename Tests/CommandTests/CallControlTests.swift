@@ -6,6 +6,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import EarshotDuet
 @testable import EarshotLiveCall
 @testable import EarshotRooms
 @testable import earshot
@@ -101,7 +102,7 @@ import Testing
         let lines: [String] = LiveCallCommand.Kind.allCases.flatMap { Self.lines($0) }
         let typed = lines.map { String($0.prefix { $0 != " " }) }
         let commands = CallCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
-        #expect(Set(typed).union(["status", "watch"]) == Set(commands))
+        #expect(Set(typed).union(["status", "watch", "duet"]) == Set(commands))
         #expect(Set(commands).count == CallCommand.configuration.subcommands.count)
     }
 
@@ -201,6 +202,41 @@ import Testing
         #expect(try AccompanimentRequest([]) == .show)
     }
 
+    @Test func `the words for a duet are orders, and those that would do nothing are refused`() throws {
+        var status = DuetStatus<MemberID>()
+        status.song = DuetSong(name: "Blue Moon.ogg", byteCount: 5, hash: "", duration: 192)
+        (status.phase, status.position) = (.singing, 61)
+        status.singers = [.init(member: MemberID(2)!)]
+        var live = LiveDuetStatus(duet: status)
+        let orders: [(String, DuetOrder)] = [
+            ("agree", .agree(true)), ("withdraw", .agree(false)), ("pause", .pause), ("resume", .resume),
+            ("again", .singAgain), ("listen", .listen(true)), ("stop", .listen(false)), ("seek 1:30", .seek(to: 90)),
+            ("seek -10s", .seek(to: 51)), ("seek +5s", .seek(to: 66)), ("seek -90s", .seek(to: 0)),
+        ]
+        let singing = DuetDocument(live)
+        for (line, order) in orders {
+            let words = ArgumentList(["call", "duet"] + line.split(separator: " ").map(String.init)).arguments
+            #expect(try DuetRequest(Array(words.dropFirst(2))).order(for: singing) == order, "\(line)")
+        }
+        #expect(try DuetRequest([]) == .show)
+        func refused(_ phase: DuetStatus<MemberID>.Phase) throws -> [String] {
+            live.duet.phase = phase
+            let document = DuetDocument(live)
+            return try ["agree", "pause", "resume", "seek 5", "stop", "again", "listen", "withdraw"].filter {
+                try DuetRequest($0.split(separator: " ").map(String.init)).obstacle(document) != nil
+            }
+        }
+        #expect(try refused(.agreeing) == ["pause", "resume", "seek 5", "stop"])
+        #expect(try refused(.singing) == ["agree", "resume", "stop"])
+        #expect(try refused(.paused) == ["agree", "pause", "stop"])
+        #expect(try refused(.listening) == ["agree", "pause", "resume", "seek 5"])
+        let people = [ParticipantDocument(try Self.participant(2, "Ben"))]
+        #expect(
+            DuetSentences.done(.singAgain, singing, people)
+                == "This take stays as take 1, unfinished. Take 2. You agree. Waiting for Ben.")
+        #expect(DuetSentences.done(.agree(true), singing, people) == "You agree. Waiting for Ben.")
+    }
+
     @Test func `the advice for a command that is too long suits the command`() {
         #expect(CallSocketError.advice(forLongCommand: .say("la"))?.contains("earshot call send") == true)
         let files = LiveCallCommand.setAccompaniment(files: ["/a.wav"])
@@ -225,6 +261,8 @@ import Testing
         (["talk"], "Missing argument <state>. See: earshot call talk --help"),
         (["accompany", "for"], "use: for me, or for all."),
         (["accompany", "seek", "x"], "use: seek 1:30, seek +5s or seek -5s."),
+        (["duet", "seek"], "use: seek 1:30, seek +5s or seek -5s."),
+        (["duet", "dance"], "use one of: agree, withdraw, pause, resume, seek 1:30, again, listen, stop."),
         (["accompany", "volume", "5"], "use 0% to 800%, or -60dB to 18dB."),
         (["allow-recording", "maybe"], "<answer> cannot be 'maybe'. Choose yes or no."),
         (["say"], "Missing argument <text>. See: earshot call say --help"),
@@ -290,10 +328,11 @@ import Testing
         #expect(
             lines[3].contains("  Monitor: on (headset, round trip 10.6 ms)") && lines[3].hasSuffix("Playback: 0 dB"))
         #expect(lines[4] == "Effects: gain,gain=-6, delay 0.0 ms" && lines[5].hasPrefix("Accompaniment: "))
-        #expect(lines[6].hasPrefix("Recording: /home/ann/Music") && lines[6].hasSuffix("(0:13)"))
-        #expect(lines[7] == "Requests: 1 Cleo" && lines[8].hasPrefix("NO  NAME"))
+        #expect(lines[6] == "Duet: Blue Moon, take 2, singing at 1:01 of 3:12, with Ben.")
+        #expect(lines[7].hasPrefix("Recording: /home/ann/Music") && lines[7].hasSuffix("(0:13)"))
+        #expect(lines[8] == "Requests: 1 Cleo" && lines[9].hasPrefix("NO  NAME"))
         #expect(
-            lines[9].split(separator: " ").map(String.init) == [
+            lines[10].split(separator: " ").map(String.init) == [
                 "1", "Ben", "-6", "dB", "33", "ms", "0", "1", "speaking",
             ])
     }

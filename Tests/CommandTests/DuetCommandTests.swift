@@ -11,8 +11,8 @@ import Testing
 /// A duet with the program as users run it, on simulated cards.
 @Suite(.serialized, .realTime) struct DuetCommandTests {
     /// Writes a stereo song.
-    static func writeSong(_ path: String, seconds: Int = 2) throws {
-        let buffer = AudioBuffer(channelCount: 2, frameCapacity: seconds * 44_100)
+    static func writeSong(_ path: String, seconds: Int = 2, frames: Int? = nil) throws {
+        let buffer = AudioBuffer(channelCount: 2, frameCapacity: frames ?? seconds * 44_100)
         for i in 0..<buffer.frameCapacity {
             for c in 0..<2 { buffer.channels[c][i] = sine(i, frequency: 330, rate: 44_100, amplitude: 0.2) }
         }
@@ -41,7 +41,9 @@ import Testing
             terminal: guestKeys)
         try #require(guest.says("Song received."), "\(guest.errors)")
         try #require(guest.says(" ms. Your voices will be recorded. Press Enter"), "\(guest.errors)")
-        guestKeys.type("\r")
+        guestKeys.type("m\r")
+        #expect(guest.says("You are muted, so the take lacks your voice."), "\(guest.errors)")
+        guestKeys.type("m")
         #expect(host.says("Ben agrees."), "\(host.errors)")
         keys.type("\r")
         #expect(guest.says("All agree.") && guest.says("Sing."), "\(guest.errors)")
@@ -52,6 +54,15 @@ import Testing
         #expect(host.says("p play the mix"), "\(host.errors)")
         keys.type("x")
         #expect(host.wait() == .exit(0), "\(host.errors)")
+        // The guest stays, and can still listen to the mix.
+        #expect(guest.says("Nobody else is here now. Keys: Enter listen to the mix, q leave"), "\(guest.errors)")
+        #expect(guest.says("Others join with: earshot duet join"), "\(guest.errors)")
+        let seen = guest.errors.count
+        guestKeys.type("\r")
+        #expect(guest.says("Enter stops it for all.", after: seen), "\(guest.errors)")
+        guestKeys.type("q")
+        #expect(guest.says("p play the mix"), "\(guest.errors)")
+        guestKeys.type("x")
         #expect(guest.wait() == .exit(0), "\(guest.errors)")
 
         let folders = try [Self.take(scratch("anna")), Self.take(scratch("ben"))]
@@ -75,7 +86,7 @@ import Testing
     @Test func `two people sing to a beat, and the mix has their voices alone`() throws {
         let scratch = try Scratch()
         let port = try Earshot.freePort()
-        let card = ["--device", "simulated", "--speak", Earshot.speech, "--agree"]
+        let card = ["--device", "simulated", "--speak", Earshot.speech, "--agree", "--json"]
         let host = try Earshot.start(
             [
                 "duet", "host", "--beat", "240", "--length", "1s", "--port", "\(port)", "--accept", "all",
@@ -93,6 +104,18 @@ import Testing
         host.signal(SIGINT)
         _ = (guest.wait(seconds: 8), host.wait(seconds: 8))
         #expect(!guest.errors.contains("Receiving the song"))
+        for (program, name) in [(host, "anna"), (guest, "ben")] {
+            let takes = try #require(try theReport(program)["takes"] as? [[String: Any]])
+            let take = try Self.take(scratch(name))
+            #expect(takes.count == 1 && takes[0]["song"] as? String == "Beat 240" && takes[0]["take"] as? Int == 1)
+            #expect(takes[0]["mix"] as? String == "\(take)/mix.m4a" && takes[0]["folder"] as? String == take)
+            #expect(takes[0]["missing"] as? [String] == [])
+            let voices = try #require(takes[0]["voices"] as? [[String: Any]])
+            #expect(voices.compactMap { $0["name"] as? String }.sorted() == ["Anna", "Ben"])
+            #expect(voices.filter { $0["isLocal"] as? Bool == true }.count == 1)
+            #expect(voices.allSatisfy { $0["gaps"] as? Int != nil && $0["gapSeconds"] as? Double != nil })
+            #expect(try SoundFiles.info("\(take)/mix.m4a").tags.title == "Beat 240")
+        }
         for name in ["anna", "ben"] {
             let take = try Self.take(scratch(name))
             #expect(take.contains("Beat 240"))
@@ -132,6 +155,118 @@ import Testing
         #expect(guest.errors.contains("Saved: "), "\(guest.errors)")
     }
 
+    @Test func `another terminal shows and controls the duet`() throws {
+        let scratch = try Scratch()
+        try Self.writeSong(scratch("song.wav"), seconds: 60)
+        let port = try Earshot.freePort()
+        try FileManager.default.createDirectory(atPath: scratch("run"), withIntermediateDirectories: true)
+        let environment: [String: String?] = ["XDG_RUNTIME_DIR": scratch("run")]
+        let card = ["--device", "simulated", "--speak", Earshot.speech]
+        let host = try Earshot.start(
+            ["duet", "host", scratch("song.wav"), "--port", "\(port)", "--accept", "all", "--no-announce"] + card
+                + ["--name", "Anna", "--folder", scratch("anna")], environment: environment)
+        try #require(host.says("Song: song (1:00)."), "\(host.errors)")
+        let guest = try Earshot.start(
+            ["duet", "join", "127.0.0.1:\(port)", "--agree", "--name", "Ben", "--folder", scratch("ben")] + card)
+        try #require(host.says("Ben agrees."), "\(guest.errors)")
+        func call(_ words: String...) throws -> ChildProcess {
+            let program = try Earshot.start(["call"] + words, environment: environment)
+            #expect(program.wait() != nil, "\(words)")
+            return program
+        }
+        func expect(_ words: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+            let program = try call("duet")
+            let all = program.output + program.errors
+            #expect(program.output.contains(words), "\(all)", sourceLocation: sourceLocation)
+        }
+        try expect("Duet: song, take 1, you have not agreed, with Ben.")
+        let early = try call("duet", "pause")
+        #expect(early.wait() == .exit(69) && early.errors.contains("The song does not play."), "\(early.errors)")
+        #expect(try call("duet", "agree").errors.contains("You agree."))
+        #expect(host.says("Sing."), "\(host.errors)")
+        #expect(try call("duet", "pause").errors.contains("The song is paused."))
+        #expect(guest.says("The song is paused."), "\(guest.errors)")
+        #expect(try call("duet", "seek", "0:30").errors.contains("The song goes on at 0:30, for all."))
+        #expect(host.says("The song is paused."), "\(host.errors)")
+        try expect("paused at 0:30 of 1:00, with Ben.")
+        let status = try theReport(try call("status", "--json"))
+        let duet = try #require(status["duet"] as? [String: Any])
+        #expect(duet["phase"] as? String == "paused" && duet["song"] as? String == "song", "\(duet)")
+        #expect(duet["seconds"] as? Double == 30 && duet["take"] as? Int == 1, "\(duet)")
+        #expect((duet["singers"] as? [[String: Any]])?.first?["hasAgreed"] as? Bool == true, "\(duet)")
+        #expect(try call("duet", "resume").wait() == .exit(0))
+        #expect(guest.says("Song resumed."), "\(guest.errors)")
+        #expect(try call("duet", "seek", "+100s").wait() == .exit(0))
+        #expect(host.says("Saved: ", seconds: 20), "\(host.errors)")
+        #expect(try call("duet", "listen").errors.contains("The mix plays for all."))
+        #expect(guest.says("The mix plays for all."), "\(guest.errors)")
+        #expect(try call("duet", "stop").errors.contains("The mix has stopped for all."))
+        #expect(try call("duet", "again").errors.contains("Take 2. You agree."))
+        #expect(guest.says("Anna begins the song again."), "\(guest.errors)")
+        for program in [host, guest] { program.signal(SIGTERM) }
+        for program in [host, guest] { _ = program.wait(seconds: 20) }
+    }
+
+    @Test func `one who joins a call without a duet is told so`() throws {
+        let scratch = try Scratch()
+        let port = try Earshot.freePort()
+        let host = try Earshot.start(Earshot.host(port) + ["Blue Room", "--device", "simulated"])
+        try #require(host.says("Waiting for guests."), "\(host.errors)")
+        let guest = try Earshot.start(
+            ["duet", "join", "127.0.0.1:\(port)", "--device", "simulated", "--folder", scratch("ben")])
+        #expect(guest.says("No song here yet: 'Blue Room' is a call without a duet."), "\(guest.errors)")
+        for program in [host, guest] { program.signal(SIGTERM) }
+        for program in [host, guest] { _ = program.wait(seconds: 8) }
+    }
+
+    @Test func `one who joins in mid-song is told where the others are, and sings after Enter`() throws {
+        let scratch = try Scratch()
+        try Self.writeSong(scratch("song.wav"), seconds: 60)
+        let (port, keys) = (try Earshot.freePort(), try PseudoTerminal())
+        let card = ["--device", "simulated", "--speak", Earshot.speech]
+        let host = try Earshot.start(
+            ["duet", "host", scratch("song.wav"), "--port", "\(port)", "--accept", "all", "--no-announce", "--agree"]
+                + card + ["--name", "Anna", "--folder", scratch("anna")])
+        try #require(host.says("Song: song (1:00)."), "\(host.errors)")
+        let join = ["duet", "join", "127.0.0.1:\(port)"] + card
+        let guest = try Earshot.start(join + ["--agree", "--name", "Ben", "--folder", scratch("ben")])
+        try #require(guest.says("Sing."), "\(guest.errors)")
+        let late = try Earshot.start(join + ["--name", "Cleo", "--folder", scratch("cleo")], terminal: keys)
+        try #require(late.says("Anna and Ben are singing song, 0:"), "\(late.errors)")
+        #expect(late.says("Press Enter to join in."), "\(late.errors)")
+        #expect(!late.errors.contains("Sing.") && !late.errors.contains("All agree"), "\(late.errors)")
+        keys.type("\r")
+        #expect(late.says("Sing."), "\(late.errors)")
+        for program in [host, guest, late] { program.signal(SIGTERM) }
+        for program in [host, guest, late] { _ = program.wait(seconds: 8) }
+    }
+
+    @Test func `the first Ctrl-C in mid-song waits for the voices as q does, and the second leaves at once`() throws {
+        let scratch = try Scratch()
+        try Self.writeSong(scratch("song.wav"), seconds: 3)
+        let card = ["--device", "simulated", "--speak", Earshot.speech, "--agree"]
+        for isImpatient in [false, true] {
+            let port = try Earshot.freePort()
+            let folders = ["anna", "ben"].map { scratch("\($0) \(isImpatient)") }
+            let host = try Earshot.start(
+                ["duet", "host", scratch("song.wav"), "--port", "\(port)", "--accept", "all", "--no-announce"] + card
+                    + ["--name", "Anna", "--folder", folders[0]])
+            try #require(host.says("Song: song (0:03)."), "\(host.errors)")
+            let guest = try Earshot.start(
+                ["duet", "join", "127.0.0.1:\(port)", "--name", "Ben", "--folder", folders[1]] + card)
+            try #require(host.says("Sing."), "\(host.errors)")
+            host.signal(SIGINT)
+            #expect(host.says("Finishing the takes. Another Ctrl-C leaves at once."), "\(host.errors)")
+            #expect(host.says("Waiting for the voice of Ben."), "\(host.errors)")
+            if isImpatient { host.signal(SIGINT) }
+            #expect(host.wait(seconds: 20) == .exit(130), "\(host.errors)")
+            #expect(host.errors.contains("Received Ben's voice.") == !isImpatient, "\(host.errors)")
+            #expect(host.errors.contains("Saved: ") == !isImpatient, "\(host.errors)")
+            guest.signal(SIGTERM)
+            _ = guest.wait(seconds: 8)
+        }
+    }
+
     @Test func `without arguments a room or a song is chosen`() throws {
         let scratch = try Scratch()
         for name in ["Blue Moon.wav", "Greensleeves.wav"] { try Self.writeSong(scratch(name)) }
@@ -143,10 +278,33 @@ import Testing
         try #require(program.says("n to begin a new one"), "\(program.errors)")
         keys.type("n")
         #expect(program.says("Song: ▏ Blue Moon.wav  1 of 2"), "\(program.errors)")
-        keys.type("gree\r")
+        #expect(program.says("Ctrl-U clear, Esc leave"), "\(program.errors)")
+        keys.type("blue\u{15}gree\r")
         #expect(program.says("Waiting for guests.") && program.says("Song: Greensleeves (0:02)."), "\(program.errors)")
         keys.type("q")
         #expect(program.wait() == .exit(0), "\(program.errors)")
+        let leaver = try PseudoTerminal()
+        let left = try Earshot.start(
+            ["duet", "--device", "simulated", "--folder", scratch("anna")], terminal: leaver,
+            through: ["env", "-C", scratch.path])
+        try #require(left.says("n to begin a new one"), "\(left.errors)")
+        leaver.type("n")
+        try #require(left.says("Song: ▏ Blue Moon.wav"), "\(left.errors)")
+        leaver.type("\u{1B}")
+        #expect(left.wait() == .exit(130), "\(left.errors)")
+        let empty = try PseudoTerminal()
+        try FileManager.default.createDirectory(atPath: scratch("empty"), withIntermediateDirectories: true)
+        let without = try Earshot.start(
+            ["duet", "--port", "\(port)", "--no-announce", "--device", "simulated", "--folder", scratch("anna")],
+            environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(scratch("none"))"], terminal: empty,
+            through: ["env", "-C", scratch("empty")])
+        #expect(without.says("room discovery is off: D-Bus is not running."), "\(without.errors)")
+        #expect(without.says("earshot duet join ADDRESS"), "\(without.errors)")
+        empty.type("n")
+        #expect(without.wait() == .exit(66), "\(without.errors)")
+        #expect(
+            without.errors.contains(".flac and .wav") && without.errors.contains("earshot duet host --beat 96"),
+            "\(without.errors)")
         let other = try Earshot.start(["duet"])
         #expect(other.wait() == .exit(64) && other.errors.contains("earshot duet host SONG"), "\(other.errors)")
     }
@@ -160,6 +318,9 @@ import Testing
         let common = ["--port", "\(port)", "--accept", "all", "--no-announce", "--device", "simulated"]
         let bad = try Earshot.start(["duet", "host", scratch("bad.wav"), "--folder", scratch("anna")] + common)
         #expect(bad.wait() == .exit(65) && bad.errors.contains("bad.wav: not an audio file"), "\(bad.errors)")
+        try Self.writeSong(scratch("short.wav"), frames: 1)
+        let short = try Earshot.start(["duet", "host", scratch("short.wav"), "--folder", scratch("anna")] + common)
+        #expect(short.wait() == .exit(65) && short.errors.contains("short.wav is shorter than 1 s"), "\(short.errors)")
         let recording = try Earshot.start(["duet", "host", scratch("bad.wav"), "--record", scratch("own")] + common)
         #expect(recording.wait() == .exit(64) && recording.errors.contains("Omit --record"), "\(recording.errors)")
         try Self.writeSong(scratch("song.wav"))
@@ -177,6 +338,8 @@ import Testing
         let guest = try Earshot.start(
             ["duet", "join", "127.0.0.1:\(port)", "--device", "simulated", "--folder", scratch("ben")])
         #expect(guest.says("No terminal to agree on, so the song cannot start. Use --agree."), "\(guest.errors)")
+        // Without --speak the simulated microphone is silent.
+        #expect(second.says("Your microphone is silent, so the take lacks your voice."), "\(second.errors)")
         #expect(!second.errors.contains("All agree"))
         guest.signal(SIGINT)
         second.signal(SIGINT)

@@ -35,8 +35,8 @@ import Testing
             (.enter, .agreeing, .agree(true)), (.enter, .singing, nil), (.character("p"), .singing, .pause),
             (.character("p"), .counting(1), .pause), (.character("p"), .paused, .resume),
             (.character("p"), .ended, nil), (.left, .singing, .seek(to: 55)), (.right, .paused, .seek(to: 65)),
-            (.left, .agreeing, nil), (.character("r"), .ended, .singAgain), (.character("r"), .singing, .singAgain),
-            (.character("r"), .agreeing, nil), (.character("r"), .counting(1), .singAgain),
+            (.left, .agreeing, nil), (.character("r"), .ended, .singAgain), (.character("r"), .singing, nil),
+            (.character("r"), .agreeing, nil), (.character("r"), .counting(1), nil),
             (.character("m"), .singing, nil),
         ]
         for (key, phase, order) in orders {
@@ -51,6 +51,56 @@ import Testing
         #expect(!DuetKeys.owns(.character("r"), status(.noSong) { $0.duet.song = nil }))
         let agreed = status(.agreeing) { $0.duet.hasAgreed = true }
         #expect(DuetKeys.order(for: .enter, agreed) == .agree(false))
+    }
+
+    @Test func `in mid-song the key r asks first, and y begins a new take`() {
+        let question = "Sing again from the beginning? This take stays as take 1, unfinished."
+        let guest = JoinRequestID(number: 7)
+        for phase in [DuetStatus<MemberID>.Phase.counting(1), .singing, .paused] {
+            var keys = DuetKeys()
+            #expect(keys.take(.character("y"), status(phase), []) == nil)
+            #expect(keys.take(.character("r"), status(phase), []) == .ask("\(question) Keys: y sing again, n go on"))
+            #expect(keys.take(.character("n"), status(phase), []) == .say("The song goes on."))
+            #expect(keys.take(.character("y"), status(phase), []) == nil)
+            _ = keys.take(.character("R"), status(phase), [])
+            #expect(keys.take(.character("y"), status(phase), []) == .perform(.singAgain))
+            // Another key closes the question.
+            _ = keys.take(.character("r"), status(phase), [])
+            #expect(keys.take(.character("m"), status(phase), []) == nil)
+            #expect(keys.take(.character("y"), status(phase), []) == nil)
+            // The answer may be meant for a guest who asks meanwhile.
+            _ = keys.take(.character("r"), status(phase), [])
+            #expect(keys.take(.character("y"), status(phase), [guest]) == .say(DuetSentences.questionChanged))
+            // The song may be over before the answer.
+            _ = keys.take(.character("r"), status(phase), [])
+            #expect(keys.take(.character("y"), status(.ended), []) == .say(DuetSentences.takeIsOver))
+        }
+        var keys = DuetKeys()
+        #expect(keys.take(.character("r"), status(.ended), []) == .perform(.singAgain))
+        #expect(keys.take(.character("r"), status(.agreeing), []) == .ignore)
+    }
+
+    @Test func `the others are told who begins the song again, and that the take is kept`() {
+        var notices = DuetNotices()
+        _ = notices.notices(status(.singing), people())
+        let again = status(.agreeing) { status in
+            status.duet.attempt = 2
+            status.duet.singers[0].hasBegun = true
+        }
+        let words = "Ben begins the song again. This take stays as take 1, unfinished."
+        #expect(notices.notices(again, people()).first == .say(words))
+        #expect(notices.notices(again, people()) == [])
+        // The new take may be known before the one who began it.
+        var late = DuetNotices()
+        _ = late.notices(status(.paused), people())
+        _ = late.notices(status(.agreeing) { $0.duet.attempt = 2 }, people())
+        #expect(late.notices(again, people()) == [.say(words)])
+        var after = DuetNotices()
+        _ = after.notices(status(.ended), people())
+        #expect(after.notices(again, people()).first == .say("Ben begins the song again."))
+        // A newcomer has missed the earlier take.
+        var newcomer = DuetNotices()
+        #expect(!newcomer.notices(again, people()).contains(.say(words)))
     }
 
     @Test func `a guest is told of the song, asked, and told what the others do`() {
@@ -149,6 +199,102 @@ import Testing
                 .warn("This room has no sound, so nobody can sing in it."),
                 .warn("/d: Permission denied. Choose another with --folder."),
             ])
+    }
+
+    @Test func `one who comes in mid-song is told where the others are, and asked`() {
+        var notices = DuetNotices()
+        let first = status(.agreeing) { status in
+            status.duet.phaseOfOthers = .findingTime
+            status.duet.singers[0].hasAgreed = true
+        }
+        #expect(!notices.notices(first, people()).contains { if case .ask = $0 { true } else { false } })
+        let running = status(.agreeing) { status in
+            status.duet.phaseOfOthers = .singing
+            status.duet.singers[0].hasAgreed = true
+        }
+        let words = "Ben is singing Blue Moon, 1:00 of 3:12."
+        #expect(
+            notices.notices(running, people()) == [
+                .ask("\(words) Delay 9 ms. Your voice will be recorded. Press Enter to join in.")
+            ])
+        #expect(notices.notices(running, people()) == [])
+        #expect(DuetSentences.line(running) == "♪ Blue Moon 1:00/3:12 Enter joins")
+        #expect(DuetKeys.order(for: .enter, running) == .agree(true))
+        let over = status(.agreeing) { $0.duet.phaseOfOthers = .ended }
+        #expect(notices.notices(over, people()).first == .say("The song is over. Press r to sing it again."))
+        #expect(!notices.notices(over, people()).contains(.say(DuetSentences.songOver)))
+        #expect(DuetKeys.order(for: .enter, over) == nil && DuetKeys.answer(to: .enter, over) == DuetSentences.songOver)
+        #expect(DuetKeys.order(for: .character("r"), over) == .singAgain)
+        let paused = DuetSentences.inProgress(status(.agreeing) { $0.duet.phaseOfOthers = .paused }.duet, ["Al", "Bo"])
+        #expect(paused == "Al and Bo have paused Blue Moon, 1:00 of 3:12.")
+    }
+
+    @Test func `a singer whose voice would be missing is warned after the agreement and at the count-in`() {
+        let words = "You are muted, so the take lacks your voice. Unmute: m"
+        var muted = people()
+        muted.silence = .muted
+        var notices = DuetNotices()
+        #expect(!notices.notices(status(.agreeing), muted).contains(.warn(words)))
+        let agreed = status(.agreeing) { $0.duet.hasAgreed = true }
+        #expect(notices.notices(agreed, muted).last == .warn(words))
+        #expect(notices.notices(agreed, muted) == [])
+        let counting = status(.counting(2)) { $0.duet.hasAgreed = true }
+        #expect(notices.notices(counting, muted).last == .warn(words))
+        #expect(notices.notices(counting, muted) == [])
+        // A singer may be silent in mid-song.
+        let singing = status(.singing) { $0.duet.hasAgreed = true }
+        #expect(notices.notices(singing, muted) == [.say("Sing.")])
+        // One who joins in mid-song has no count-in.
+        var late = DuetNotices()
+        _ = late.notices(status(.agreeing), people())
+        #expect(late.notices(singing, muted).last == .warn(words))
+        // The microphone may fall silent, or push to talk may begin, after the agreement.
+        var later = DuetNotices()
+        _ = later.notices(agreed, people())
+        var silent = people(hasKeys: false)
+        silent.silence = .microphone
+        guard case .warn(let microphone)? = later.notices(agreed, silent).last else {
+            Issue.record("no warning")
+            return
+        }
+        #expect(microphone.contains("Your microphone is silent") && microphone.contains("--microphone NAME"))
+        #expect(DuetSentences.silence(.muted, hasKeys: false).hasSuffix("earshot call unmute"))
+        #expect(DuetSentences.silence(.pushToTalk, hasKeys: true).hasSuffix("Turn it off: t"))
+        var snapshot = LiveCallSnapshot(admission: .ask, sound: .waiting)
+        #expect(DuetNotices.Silence(snapshot) == nil)
+        snapshot.microphone = .digitalSilence
+        #expect(DuetNotices.Silence(snapshot) == .microphone)
+        snapshot.isMuted = true
+        #expect(DuetNotices.Silence(snapshot) == .muted)
+        snapshot.isPushToTalk = true
+        #expect(DuetNotices.Silence(snapshot) == .pushToTalk)
+    }
+
+    @Test func `a singer who leaves is told which files are awaited`() {
+        func words(_ awaited: Set<MemberID>, _ receivers: Set<MemberID>) -> String {
+            let status = status(.ended) { ($0.awaitedSingers, $0.receivers) = (awaited, receivers) }
+            return DuetSentences.pending(status, name: people().name)
+        }
+        #expect(words([], []) == "Mixing.")
+        #expect(words([ben], []) == "Waiting for the voice of Ben.")
+        #expect(words([], [ben]) == "Sending your voice to Ben.")
+        #expect(words([ben], [ben]) == "Waiting for the voice of Ben. Sending yours to Ben.")
+    }
+
+    @Test func `a singer whose others leave after the song is told what the keys do`() {
+        var notices = DuetNotices()
+        _ = notices.notices(status(.singing), people())
+        #expect(notices.notices(status(.singing) { $0.duet.singers = [] }, people()) == [])
+        _ = notices.notices(status(.ended) { $0.mixPath = "/d/mix.m4a" }, people())
+        // Enter would stop a mix that plays.
+        _ = notices.notices(status(.listening), people())
+        #expect(notices.notices(status(.listening) { $0.duet.singers = [] }, people()) == [])
+        let alone = status(.ended) { ($0.mixPath, $0.duet.singers) = ("/d/mix.m4a", []) }
+        #expect(
+            notices.notices(alone, people()) == [
+                .say("Nobody else is here now. Keys: Enter listen to the mix, q leave")
+            ])
+        #expect(notices.notices(alone, people()) == [])
     }
 
     @Test func `a beat is named, and its mix is said to be without it`() {
@@ -272,6 +418,8 @@ import Testing
         #expect(choice.take(.character("x")) == nil && choice.line == "Song: moon bluex▏ no such song")
         #expect(choice.take(.enter) == nil && choice.take(.backspace) == nil)
         #expect(choice.take(.enter) == .chosen("b/Blue Moon.ogg") && choice.take(.escape) == .cancelled)
+        #expect(choice.take(.down) == nil && choice.take(.clear) == nil)
+        #expect(choice.line == "Song: ▏ a/Moon River.mp3  1 of 4, ↑ ↓")
         choice = SongChoice([])
         #expect(choice.take(.down) == nil && choice.take(.enter) == nil)
     }

@@ -12,7 +12,7 @@ import Testing
     /// The paths of all pages of help.
     static let pages: [[String]] =
         [[]] + commands.map { [$0] }
-        + [["peers", "forget"], ["config", "set"], ["config", "unset"]]
+        + [["peers", "forget"], ["config", "set"], ["config", "unset"], ["duet", "host"], ["duet", "join"]]
         + CallCommand.configuration.subcommands.compactMap { $0.configuration.commandName }.map { ["call", $0] }
 
     @Test(arguments: pages) func `every command has a full and a short help page`(path: [String]) throws {
@@ -33,6 +33,23 @@ import Testing
         let short = page.text(columns: 80, isShort: true, hasColour: false)
         #expect(short.contains("--dial") && short.contains("-n, --name") && !short.contains("--jack-server"))
         #expect(page.text(columns: 80, isShort: false, hasColour: false).contains("--jack-server"))
+    }
+
+    @Test(arguments: ["host", "join", "start"]) func `the help of a duet has its own defaults, and no refused option`(
+        name: String
+    ) {
+        func help(_ path: [String], _ option: String) -> String? {
+            EarshotCommand.helpPage(path).command.allArguments.first { $0.longNames.contains(option) }?.helpText
+        }
+        for (option, value) in DuetOptions.defaults {
+            let text = help(["duet", name], option)
+            #expect(text?.hasSuffix(" [default: \(value)]") == true, "\(text ?? "")")
+        }
+        for refused in DuetOptions.refused { #expect(help(["duet", name], refused) == nil, "\(refused)") }
+        #expect(help(["duet", name], "record-format") != nil && help(["duet", name], "folder") != nil)
+        #expect(help(["host"], "codec")?.hasSuffix("aac. [default: opus]") == true && help(["host"], "record") != nil)
+        let page = EarshotCommand.helpPage(["duet", name]).text(columns: 80, isShort: false, hasColour: false)
+        #expect(page.contains("[default: pcm]") && !page.contains("--accompany"))
     }
 
     @Test func `defaults come last in an option's description, in brackets`() {

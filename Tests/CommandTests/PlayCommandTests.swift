@@ -88,6 +88,47 @@ import Testing
         #expect(program.errors.contains("playing: standard input"), "\(program.errors)")
     }
 
+    @Test func `of a recorded call or a take the mix is played alone`() throws {
+        let scratch = try Scratch()
+        let take = scratch("Duet/take 1")
+        func write(_ folder: String, _ description: String, _ names: [String]) throws {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for name in names { try Played.write("\(folder)/\(name)", Played.tone(0.1), channels: 1) }
+            try description.write(toFile: "\(folder)/recording.json", atomically: true, encoding: .utf8)
+        }
+        func description(_ tracks: [(file: String, kind: String)]) -> String {
+            let tracks = tracks.map { file, kind in
+                """
+                {"file": "\(file)", "parts": 1, "name": "\(file)", "names": [], "isLocal": false, "kind": "\(kind)",
+                 "frameCount": 4800, "gaps": [], "volumes": []}
+                """
+            }
+            return """
+                {"version": 1, "earshot": "1", "room": "x", "started": "2026-11-29T10:00:00Z", "zero": 0,
+                 "sampleRate": 48000, "channelCount": 1, "recordedBy": "Ann", "clock": "song",
+                 "tracks": [\(tracks.joined(separator: ","))]}
+                """
+        }
+        let call = [("Ann.wav", "voice"), ("Ben.wav", "voice"), ("mix.wav", "mix")]
+        try write(scratch("Call"), description(call), call.map(\.0) + ["mix-stage.wav"])
+        // A take's description does not name its mix. Beside it is the recording of the local voice.
+        try write(take, description([("Ann.flac", "voice")]), ["Ann.flac", "mix.flac"])
+        try write("\(take) recording", description([("Ann.wav", "voice")]), ["Ann.wav"])
+        let mixes = ["Call/mix.wav", "Duet/take 1/mix.flac"].map { scratch($0) }
+        for (folder, names) in [
+            ("Call", [mixes[0]]), ("Duet/take 1", [mixes[1]]), ("Duet", [mixes[1]]), ("", mixes),
+            ("Duet/take 1 recording", [scratch("Duet/take 1 recording/Ann.wav")]),
+            ("Call/Ben.wav", [scratch("Call/Ben.wav")]),
+        ] {
+            let path = folder.isEmpty ? scratch.path : scratch(folder)
+            let program = try Earshot.start(["play", "--device", "simulated", "--json", path])
+            #expect(program.wait() == .exit(0), "\(program.errors)")
+            #expect(try Played.report(program).items.map(\.name) == names, "\(folder)")
+            let isMix = names.allSatisfy { $0.contains("/mix.") }
+            #expect(program.errors.contains("Playing the mix.") == isMix, "\(folder)")
+        }
+    }
+
     @Test func `WAV streams from a pipe, FLAC plays when complete, and a redirected file can seek`()
         throws
     {

@@ -20,6 +20,11 @@ import Testing
         ),
         (["join", "x", "--codec", "pcm", "--frame", "5"], "--frame needs --codec opus."),
         (["host", "a", "b"], "Unexpected: 'b'. See: earshot host --help"),
+        (["duet", "Blue Moon.mp3"], "Unexpected: 'Blue Moon.mp3'. Sing it: earshot duet host 'Blue Moon.mp3'"),
+        (
+            ["duet", "Studio", "x"],
+            "Unexpected: 'Studio'. Begin a duet: earshot duet host SONG. Join one: earshot duet join Studio"
+        ),
         (["host", "--name"], "--name needs a value. See: earshot host --help"),
         (["join", "--input", "mic"], "--input is now --microphone."),
         (["play", "x.wav", "--device-rate=48000"], "--device-rate is now --rate."),

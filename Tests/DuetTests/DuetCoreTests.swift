@@ -81,10 +81,14 @@ import Testing
         rig.comeBack(1)
         rig.run(3)
         // The voice is recorded after another agreement only.
-        #expect(rig.status(1).phase == .agreeing && rig.members[1].recordings == [1])
+        #expect(rig.status(1).phase == .agreeing && rig.members[1].recordings == [1] && rig.position(1) == nil)
+        // It is told where the others are.
+        #expect(rig.status(1).phaseOfOthers == .singing && rig.status(0).phaseOfOthers == nil)
+        #expect(abs(rig.status(1).position - (try #require(rig.position(0)))) < 0.01)
         try rig.members[1].core.agree()
         rig.run(1.5)
         #expect(rig.members[1].recordings == [1, 1] && rig.members[0].recordings == [1])
+        #expect(rig.status(1).phaseOfOthers == nil)
         #expect(try #require(rig.spread) < rig.tolerance)
         #expect(rig.present.allSatisfy { rig.position($0) != nil })
     }
@@ -115,6 +119,8 @@ import Testing
         rig.run(2)
         #expect(rig.present.allSatisfy { rig.status($0).phase == .agreeing && rig.position($0) == nil })
         #expect(rig.members.allSatisfy { $0.finished == [1] } && rig.status(0).attempt == 2)
+        // Each knows who began it.
+        #expect(rig.status(0).singers.map(\.hasBegun) == [true] && rig.status(1).singers.map(\.hasBegun) == [false])
         for index in 0..<2 { try rig.members[index].core.agree() }
         rig.run(6)
         #expect(rig.members.allSatisfy { $0.recordings == [1, 2] })
@@ -161,6 +167,21 @@ import Testing
         rig.run(6)
         #expect(rig.present.allSatisfy { rig.status($0).phase == .singing })
         #expect(rig.members.allSatisfy { $0.recordings == [1, 2] && $0.finished == [1] })
+    }
+
+    @Test(arguments: seeds) func `a guest who stays alone after the song can listen to the mix`(seed: UInt64) throws {
+        var rig = DuetRig(2, seed: seed)
+        try rig.start(2)
+        rig.run(6)
+        try rig.members[0].core.seek(to: 59, at: rig.local(0))
+        rig.run(4)
+        rig.members[1].core.setMix(1)
+        rig.leave(0)
+        rig.run(4)
+        #expect(rig.status(1).phase == .ended && rig.status(1).singers.isEmpty)
+        try rig.members[1].core.listen(true, at: rig.local(1))
+        rig.run(2)
+        #expect(rig.status(1).phase == .listening && rig.position(1) != nil)
     }
 
     @Test func `a singer whom nobody hears any more does not hold up the others`() throws {
@@ -291,7 +312,7 @@ import Testing
             (transport.position, transport.time, transport.id) = (21_600_000_000_000, .min, DuetTransport.largestID)
             message.transport = transport
             (message.presentSong, message.agreement) = (song.hash, .max)
-            message.unrecorded = .max
+            (message.unrecorded, message.begun) = (.max, .max)
             message.stem = DuetStem(attempt: .max, byteCount: DuetStem.largestFile, hash: song.hash)
             #expect(message.bytes.count <= DuetMessage.maximumSize, "\(name): \(message.bytes.count)")
             #expect(DuetMessage(message.bytes) == message, "\(name)")

@@ -41,6 +41,21 @@ import Testing
         }
     }
 
+    @Test func `each order for a duet is the same after it was written and read, and is on the page`() throws {
+        let orders: [DuetOrder] = [
+            .agree(true), .agree(false), .pause, .resume, .seek(to: 12.5), .singAgain, .listen(true), .listen(false),
+        ]
+        let page = try document("call-events.md")
+        for order in orders {
+            let request = CommandDocument(order)
+            #expect(try CallSocketRequest(parsing: CallJSON.line(request)) == .controlDuet(order))
+            #expect(page.contains("`\(try #require(request.control))`"))
+        }
+        #expect(Self.code(#"{"command":"controlDuet"}"#) == "missing-field")
+        #expect(Self.code(#"{"command":"controlDuet","control":"dance"}"#) == "invalid-field")
+        #expect(Self.code(#"{"command":"controlDuet","control":"seek"}"#) == "missing-field")
+    }
+
     @Test(arguments: entering) func `a command that enters a room, perhaps with a PIN, has no document`(
         kind: LiveCallCommand.Kind
     ) throws {
@@ -50,7 +65,7 @@ import Testing
 
     @Test func `every command is on the page of the protocol, by its name`() throws {
         let page = try document("call-events.md")
-        let names = Self.controlling.map(\.rawValue) + ["status", "watch"]
+        let names = Self.controlling.map(\.rawValue) + ["status", "watch", "controlDuet"]
         let missing = names.filter { !page.contains("`\($0)`") }
         #expect(missing == [])
     }

@@ -29,6 +29,21 @@ import Testing
         for c in 0..<2 { #expect(errorDecibels(Self.song[c].map { $0 / 2 }, Array(sound[c].prefix(48_000))) < -100) }
     }
 
+    @Test(arguments: [1, 2] as [UInt32]) func `the mix of a take has tags with its song, singers and number`(
+        attempt: UInt32
+    ) throws {
+        let rig = try rig()
+        rig.manifest.tracks[0].name = "Blue Moon"
+        rig.manifest.attempt = .init(number: attempt)
+        for name in ["Anna", "Ben"] { try rig.add(name, [MixRig.tone(440, 4_800)]) }
+        let source = try rig.source()
+        let path = rig.path("mix.m4a")
+        _ = try MixFile(source, MixSettings(for: source), encoding: .init()).write(to: path, type: .m4a)
+        let tags = try SoundFiles.info(path).tags
+        #expect(tags.title == (attempt == 1 ? "Blue Moon" : "Blue Moon (take 2)"))
+        #expect(tags.artist == "Anna, Ben" && tags.album == source.room)
+    }
+
     @Test func `voices are spread as if there were no song`() throws {
         let rig = try rig()
         for name in ["Anna", "Ben", "Cid"] { try rig.add(name, [MixRig.tone(440, 100)]) }

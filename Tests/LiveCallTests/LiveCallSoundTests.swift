@@ -66,6 +66,14 @@ import Testing
         #expect(rig.snapshot.ending == .alone)
     }
 
+    @Test func `a guest with sound may stay alone`() {
+        var rig = CoreRig { $0.staysAlone = true }
+        rig.joinAsGuest()
+        rig.startSound()
+        rig.handle(.room(.becameHost(rig.makeRoster([CoreRig.member(2)], host: 2))))
+        #expect(rig.snapshot.ending == nil && rig.actions.media == ["start"])
+    }
+
     @Test func `a guest's call ends when all others have left`() {
         var rig = CoreRig()
         rig.joinAsGuest()
@@ -175,8 +183,10 @@ import Testing
         #expect(rig.snapshot[CoreRig.id(1)]?.negotiationFailure == nil)
     }
 
-    @Test func `a guest's call ends if no participant has a common format with it`() {
-        var rig = CoreRig()
+    @Test(arguments: [false, true]) func `a guest's call ends if no participant has a common format with it`(
+        stays: Bool
+    ) {
+        var rig = CoreRig { $0.staysAlone = stays }
         rig.joinAsGuest()
         rig.change(to: [CoreRig.member(1), CoreRig.member(2), CoreRig.member(3)])
         let fault = NegotiationFault.nothingInCommon(offered: ["opus/48000/2"], taken: ["L16/48000/1"])

@@ -136,6 +136,53 @@ import Testing
         await rig.call.close()
     }
 
+    @Test func `a song that is too short is refused, and of one that is cut off both sides are told`() async throws {
+        let path = try SungCallRig.writeSong()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let handle = try #require(FileHandle(forUpdatingAtPath: path))
+        let (size, header) = (try handle.seekToEnd(), UInt64(4_096))
+        try handle.truncate(atOffset: size / 2)
+        let song = try SongFile.describe(path)
+        #expect(abs(song.duration - 4.5) < 0.1)
+        for isHost in [true, false] {
+            let rig = try await Rig(isHost: isHost)
+            defer { rig.delete() }
+            if isHost {
+                rig.call.choose(song, path: path)
+            } else {
+                let songs = "\(rig.folder)/Songs"
+                try FileManager.default.createDirectory(atPath: songs, withIntermediateDirectories: true)
+                try FileManager.default.copyItem(atPath: path, toPath: "\(songs)/\(song.name)")
+                var message = DuetMessage()
+                message.song = song
+                let first = message
+                #expect(
+                    await happens {
+                        rig.receive(first, from: 1)
+                        return rig.call.duetStatus?.duet.song != nil
+                    })
+            }
+            #expect(
+                await happens {
+                    rig.call.duetStatus?.problems.contains {
+                        if case .cutOff(name: song.name, duration: song.duration) = $0 { true } else { false }
+                    } == true
+                })
+            #expect(rig.call.duetStatus?.duet.phase == .agreeing)
+            await rig.call.close()
+        }
+        try handle.truncate(atOffset: header)
+        do throws(DuetProblem) {
+            _ = try SongFile.describe(path)
+            Issue.record("a short song was accepted")
+        } catch {
+            guard case .tooShort(path: path, limit: 1) = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+    }
+
     @Test func `a guest opens a song from an earlier duet without receiving it`() async throws {
         let rig = try await Rig(isHost: false)
         defer { rig.delete() }

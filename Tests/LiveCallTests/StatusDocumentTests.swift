@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import EarshotCall
+@testable import EarshotDuet
 @testable import EarshotLiveCall
 @testable import EarshotMediaTransport
 @testable import EarshotRooms
@@ -113,6 +114,26 @@ import Testing
         #expect(CallJSON.decoded(StatusDocument.self, from: CallJSON.line(ended)) == ended)
     }
 
+    @Test func `the duet of a call is in its status`() throws {
+        var duet = DuetStatus<MemberID>()
+        duet.song = DuetSong(
+            name: "Blue Moon.ogg", byteCount: 5, hash: String(repeating: "0a", count: 32), duration: 192.5)
+        (duet.phase, duet.position, duet.attempt, duet.hasAgreed) = (.counting(1.2344), 0, 2, true)
+        let singers = [2, 3].map { CoreRig.id($0) }
+        duet.singers = [.init(member: singers[0], hasAgreed: true), .init(member: singers[1], cannotRecord: true)]
+        var live = LiveDuetStatus(duet: duet)
+        (live.presentStems, live.mixPaths) = ([CoreRig.id(2)], ["/d/take 1/mix.m4a"])
+        let status = StatusDocument(
+            CoreRig().snapshot, .init(), duet: live, lastEvent: 9, program: "0.1.0", pid: 4_711)
+        let document = try #require(CallJSON.decoded(StatusDocument.self, from: CallJSON.line(status))?.duet)
+        #expect(document == status.duet && document.phase == "counting" && document.countdown == 1.234)
+        #expect(document.song == "Blue Moon" && document.duration == 192.5 && document.take == 2 && document.hasAgreed)
+        #expect(document.singers.map(\.participant) == [2, 3] && document.singers.map(\.hasArrived) == [true, false])
+        #expect(document.singers.map(\.cannotRecord) == [false, true] && document.mixes == ["/d/take 1/mix.m4a"])
+        let page = try TestSupport.document("call-events.md")
+        for field in ["phaseOfOthers", "arrivedPart", "countdown", "mix"] { #expect(page.contains("`\(field)`")) }
+    }
+
     @Test func `numbers that are not finite are left out`() {
         var levels = LiveCallLevels()
         levels.own.spokenPeak = .nan
@@ -138,6 +159,7 @@ import Testing
         #expect(status.participants.first?.statistics?.clock?.offsetMs == -86_400_123.456)
         #expect(status.recording?.seconds == 12.5 && status.voiceProcessing?.state == "off")
         #expect(status.monitor?.state == "on" && status.isPushToTalk == false)
+        #expect(status.duet?.song == "Blue Moon" && status.duet?.seconds == 61.25 && status.duet?.singers.count == 1)
         let event = try #require(blocks.compactMap { CallJSON.decoded(EventDocument.self, from: $0) }.first)
         #expect(event.event == "participantMuted" && event.participant?.isMuted == true)
     }

@@ -148,11 +148,11 @@ public final class ChildProcess: Sendable {
         return false
     }
 
-    /// Waits until standard error contains `words`; false if the program ended first, or after `seconds`.
-    public func says(_ words: String, seconds: Double = 10) -> Bool {
+    /// Waits until standard error contains `words`, after its first `count` characters; false if the program ended first, or after `seconds`.
+    public func says(_ words: String, after count: Int = 0, seconds: Double = 10) -> Bool {
         for _ in 0..<max(1, Int(seconds * 50)) {
-            if errors.contains(words) { return true }
-            if processID == nil { return errors.contains(words) }
+            if errors.dropFirst(count).contains(words) { return true }
+            if processID == nil { return errors.dropFirst(count).contains(words) }
             usleep(20_000)
         }
         return false

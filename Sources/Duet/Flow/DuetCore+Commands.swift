@@ -111,6 +111,7 @@ extension DuetCore {
     package mutating func singAgain(id: UInt64? = nil) throws(DuetRefusal) {
         guard song != nil else { throw .noSong }
         beginAttempt(id)
+        begun = transport.attempt
     }
 
     private mutating func beginAttempt(_ id: UInt64?) {
@@ -149,10 +150,14 @@ extension DuetCore {
             let message = other.message
             return .init(
                 member: member, hasAgreed: message.agreement == transport.attempt,
-                cannotRecord: message.unrecorded == transport.attempt, stem: message.stem)
+                cannotRecord: message.unrecorded == transport.attempt,
+                hasBegun: message.begun == transport.attempt, stem: message.stem)
         }
         let time = group.groupTime(at: now)?.time
         status.phase = phase(at: time)
+        if let song, transport.state != .waiting, agreement != transport.attempt, finishedAttempt != transport.attempt {
+            status.phaseOfOthers = playbackPhase(of: song, at: time)
+        }
         if let song, let time { status.position = max(0, min(song.duration, transport.position(at: time))) }
         return status
     }
@@ -161,6 +166,10 @@ extension DuetCore {
         guard let song else { return .noSong }
         guard presentSong == song.hash else { return .gettingSong }
         guard transport.state != .waiting, agreement == transport.attempt else { return .agreeing }
+        return playbackPhase(of: song, at: time)
+    }
+
+    private func playbackPhase(of song: DuetSong, at time: HostTime?) -> DuetStatus<Member>.Phase {
         guard let time else { return .findingTime }
         let position = transport.position(at: time)
         if position >= song.duration { return .ended }

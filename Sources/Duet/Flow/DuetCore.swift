@@ -72,6 +72,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     var agreement: UInt32?
     /// The last attempt that cannot be recorded here.
     var unrecorded: UInt32?
+    /// The last attempt that the local singer has begun by singing again.
+    var begun: UInt32?
     var stem: DuetStem?
     /// The attempt of which the mix is here.
     var mix: UInt32?
@@ -168,7 +170,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         song = new
         sendings = [:]
         (agreement, stem, mix, appliedTransport, finishedAttempt) = (nil, nil, nil, nil, nil)
-        unrecorded = nil
+        (unrecorded, begun) = (nil, nil)
         if new.isBeat { presentSong = new.hash }
         isPlayerOn = false
         actions.append(.setSong(new))
@@ -273,6 +275,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         if host == own { message.song = song }
         (message.transport, message.presentSong) = (transport, presentSong)
         (message.agreement, message.unrecorded, message.stem) = (agreement, unrecorded, stem)
+        message.begun = begun
         let bytes = message.bytes
         if bytes.count <= DuetMessage.maximumSize { actions.append(.send(bytes)) }
     }

@@ -30,11 +30,13 @@ package struct DuetMessage: Codable, Hashable, Sendable {
     var agreement: UInt32?
     /// The attempt that the sender cannot record.
     var unrecorded: UInt32?
+    /// The last attempt that the sender has begun by singing again.
+    var begun: UInt32?
     /// The sender's last stem.
     var stem: DuetStem?
 
     private enum CodingKeys: String, CodingKey {
-        case duet, clock, song, transport, presentSong = "has", agreement = "agrees", unrecorded, stem
+        case duet, clock, song, transport, presentSong = "has", agreement = "agrees", unrecorded, begun, stem
     }
 
     init() {}

@@ -8,8 +8,8 @@ package struct DuetSong: Codable, Hashable, Sendable {
     package static let longestDuration = 6 * 3_600.0
     /// The bytes of the longest name. In JSON they are at most twice as many, so that each message fits a datagram.
     private static let longestName = 160
-    /// The shortest beat in seconds.
-    package static let shortestBeat = 1.0
+    /// The shortest song, and the shortest beat, in seconds.
+    package static let shortestDuration = 1.0
 
     /// The file's name without its folder, or that of the beat.
     package var name: String
@@ -54,7 +54,7 @@ package struct DuetSong: Codable, Hashable, Sendable {
     package var isValid: Bool {
         !name.isEmpty && name.utf8.count <= Self.longestName && isHash(hash)
             && !name.unicodeScalars.contains(where: Self.isControl)
-            && (isBeat ? beat != nil && duration >= Self.shortestBeat : (1...Self.largestFile).contains(byteCount))
+            && (isBeat ? beat != nil && duration >= Self.shortestDuration : (1...Self.largestFile).contains(byteCount))
             && duration > 0 && duration <= Self.longestDuration && beat?.isValid ?? true
     }
 }

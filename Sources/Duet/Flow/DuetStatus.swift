@@ -28,12 +28,16 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
         package var hasAgreed = false
         /// True if the singer cannot record the attempt.
         package var cannotRecord = false
+        /// True if the singer has begun the attempt by singing again.
+        package var hasBegun = false
         /// The singer's last stem, which names its attempt; nil before the first.
         package var stem: DuetStem?
     }
 
     package var phase = Phase.noSong
     package var song: DuetSong?
+    /// The phase of those who have agreed to the attempt; nil before it begins, and if the local singer is one of them, or was.
+    package var phaseOfOthers: Phase?
     /// The number of the attempt, from 1.
     package var attempt: UInt32 = 1
     /// The random number of the attempt; nil if a program without such numbers has begun it.

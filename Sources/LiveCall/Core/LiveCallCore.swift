@@ -230,8 +230,9 @@ package struct LiveCallCore: Sendable {
             isStarting = true
             act(.media(.start))
         }
-        guard !configuration.staysAlone else { return }
-        if isAlone, hasHadParticipants { return end(lostParticipant.map { .lastParticipantLost($0) } ?? .alone) }
+        if isAlone, hasHadParticipants, !configuration.staysAlone {
+            return end(lostParticipant.map { .lastParticipantLost($0) } ?? .alone)
+        }
         guard roster.host != memberID, next.sound != .none else { return }
         endWithoutCommonFormat(roster.members.filter { $0.id != memberID })
     }

@@ -13,8 +13,8 @@ extension StatusDocument {
     ///   - program: the version of the program that has the call.
     ///   - now: the present time, up to which running times are counted.
     package init(
-        _ snapshot: LiveCallSnapshot, _ levels: LiveCallLevels, lastEvent: UInt64, program: String, pid: Int32,
-        now: HostTime = .now()
+        _ snapshot: LiveCallSnapshot, _ levels: LiveCallLevels, duet: LiveDuetStatus? = nil, lastEvent: UInt64,
+        program: String, pid: Int32, now: HostTime = .now()
     ) {
         `protocol` = CallSocket.version
         earshot = program
@@ -52,6 +52,7 @@ extension StatusDocument {
         }
         effects = snapshot.effects.map { EffectsDocument($0) }
         accompaniment = snapshot.accompaniment.map { AccompanimentDocument($0, at: now) }
+        self.duet = duet.map { DuetDocument($0) }
         recording = snapshot.recording.map {
             RecordingDocument(folder: $0.folder, seconds: max(0, now.seconds(since: $0.since)))
         }
@@ -100,6 +101,7 @@ extension LiveCall {
             ($0.core.snapshot, $0.levels, $0.history.last?.number ?? 0)
         }
         return StatusDocument(
-            snapshot, levels, lastEvent: number, program: program, pid: ProcessInfo.processInfo.processIdentifier)
+            snapshot, levels, duet: duetStatus, lastEvent: number, program: program,
+            pid: ProcessInfo.processInfo.processIdentifier)
     }
 }

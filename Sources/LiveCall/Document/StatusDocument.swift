@@ -69,6 +69,9 @@ package struct StatusDocument: Codable, Equatable, Sendable {
     /// The accompaniment; nil without one.
     package var accompaniment: AccompanimentDocument?
 
+    /// The duet; nil without one.
+    package var duet: DuetDocument?
+
     /// The local recording; nil without one.
     package var recording: RecordingDocument?
     /// True if a recording was requested that waits for the sound.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotAudioContainers
 import EarshotAudioFiles
 import EarshotDuet
 
@@ -24,6 +25,12 @@ package enum DuetSound: Hashable, Sendable {
 
     /// The path of the song's file; nil for a beat.
     var path: String? { if case .file(let path) = self { path } else { nil } }
+
+    /// True if the song's file shows that its end is missing. Waits for the disk.
+    var isCutOff: Bool {
+        guard let path, let file = try? SoundFiles.open(path) as? any DetailedSoundFileReader else { return false }
+        return file.isCutOff
+    }
 
     /// Returns the rate in hertz and the frames.
     /// - Throws: the errors of opening; ``AudioFileError/notAudio(path:reason:)`` for a file without a frame.

@@ -37,6 +37,7 @@ extension LiveCall {
         try checkTakeFolder(for: order)
         try duet.withLock { duet throws(DuetRefusal) in
             let now = HostTime.now()
+            guard duet.core != nil else { throw .noSong }
             switch order {
             case .agree(let agrees): try duet.core?.agree(agrees)
             case .pause: try duet.core?.pause(at: now)
@@ -127,10 +128,12 @@ extension LiveCall {
         }
         guard isWanted else { return }
         let player = openPlayer(sound, of: song)
+        let isCutOff = sound.isCutOff
         let next = duet.withLock { duet -> DuetSong? in
             duet.isOpening = false
             guard duet.core?.song?.hash == song.hash else { return duet.core?.song }
             if let player { duet.beginSong(sound, player) }
+            if player != nil, isCutOff { duet.note(.cutOff(name: song.name, duration: song.duration)) }
             duet.core?.setPresentSong(player == nil ? nil : song.hash)
             return nil
         }

@@ -154,6 +154,7 @@ struct LiveDuet: Sendable {
         let duet = core.status(at: now)
         let attempt = self[duet.attempt]
         let present = Set(duet.singers.map(\.member))
+        let open = attempts.map(\.files).filter(\.isOver)
         return LiveDuetStatus(
             duet: duet, arrivedPart: arrivedPart, presentStems: attempt?.stems ?? [], singers: attempt?.singers ?? [],
             mixPath: attempt?.mixPath,
@@ -161,6 +162,8 @@ struct LiveDuet: Sendable {
             missingVoices: attempts.reduce(into: [:]) { missing, attempt in
                 if let path = attempt.files.mixPath { missing[path] = attempt.files.mixMissing }
             },
+            awaitedSingers: present.intersection(open.flatMap { $0.awaitedSingers.union($0.arrivingStems) }),
+            receivers: present.intersection(open.flatMap(\.receivers)),
             isBusy: attempts.contains { $0.files.isBusy(with: present) },
             isUnfinished: attempts.contains { !$0.files.isMixed },
             problems: problems)

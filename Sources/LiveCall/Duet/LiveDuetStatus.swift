@@ -21,6 +21,9 @@ package struct LiveDuetStatus: Sendable {
     package var mixPaths: [String] = []
     /// The singers whose voices are missing in a mix, by its path.
     package var missingVoices: [String: Set<MemberID>] = [:]
+    /// The present singers whose stems may still arrive, and those who do not have the local stem yet.
+    package var awaitedSingers: Set<MemberID> = []
+    package var receivers: Set<MemberID> = []
     /// True while stems are made, mixed, and exchanged with singers who are present.
     package var isBusy = false
     /// True if an attempt has no mix yet.
@@ -39,6 +42,10 @@ package enum DuetProblem: Error, Sendable {
     case tooLarge(path: String, limit: Int64)
     /// The song is longer than this many seconds.
     case tooLong(path: String, limit: Double)
+    /// The song is shorter than this many seconds.
+    case tooShort(path: String, limit: Double)
+    /// The end of the song's file is missing. It has so many seconds, which can be sung.
+    case cutOff(name: String, duration: Double)
     /// The song's thread cannot be started; an errno.
     case system(code: Int32)
     /// The call has no sound.

@@ -18,6 +18,9 @@ package enum SongFile {
             let (rate, frameCount) = try length(path)
             duration = Double(frameCount) / rate
         } catch { throw .song(error) }
+        guard duration >= DuetSong.shortestDuration else {
+            throw .tooShort(path: path, limit: DuetSong.shortestDuration)
+        }
         guard duration <= DuetSong.longestDuration else {
             throw .tooLong(path: path, limit: DuetSong.longestDuration)
         }
@@ -26,7 +29,7 @@ package enum SongFile {
     }
 
     /// Describes a beat in place of a song.
-    /// - Parameter duration: in seconds, ``DuetSong/shortestBeat`` to ``DuetSong/longestDuration``.
+    /// - Parameter duration: in seconds, ``DuetSong/shortestDuration`` to ``DuetSong/longestDuration``.
     package static func describe(_ beat: Beat, duration: Double) -> DuetSong {
         var hasher = SHA256Hasher()
         Array("beat \(beat.tempo) \(beat.beatsPerBar) \(duration)".utf8).withUnsafeBytes { hasher.update($0) }

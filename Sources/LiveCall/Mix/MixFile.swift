@@ -159,6 +159,11 @@ package struct MixFile {
     private func tag(_ path: String) {
         var tags = AudioFileTags()
         (tags.album, tags.date, tags.title) = (source.room, source.date, "\(source.room): mix")
+        if let song = source.songTitle {
+            let singers = source.voices.filter { !$0.isSong }.map(\.name)
+            (tags.title, tags.artist) = (song, singers.joined(separator: ", "))
+            if let attempt = source.attempt, attempt > 1 { tags.title = "\(song) (take \(attempt))" }
+        }
         // Formats without tags are skipped.
         try? tags.write(to: path)
     }

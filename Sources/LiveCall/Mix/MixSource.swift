@@ -29,6 +29,10 @@ package struct MixSource: Sendable {
     package let sampleRate: Double
     package let voices: [Voice]
     let date: String
+    /// The title of a take's song, or the name of its beat; nil for another recording.
+    var songTitle: String? { voices.first(where: \.isSong)?.name ?? manifest.beat?.name }
+    /// The number of a take; nil if unknown, and for another recording.
+    var attempt: UInt32? { manifest.attempt?.number }
     private let manifest: RecordingManifest
 
     /// Reads `recording.json`. Opens no sound.

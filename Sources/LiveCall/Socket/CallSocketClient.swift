@@ -77,6 +77,9 @@ package final class CallSocketClient {
         _ = try request(document)
     }
 
+    /// Gives an order for the duet of the call.
+    package func perform(_ order: DuetOrder) throws(CallSocketError) { _ = try request(CommandDocument(order)) }
+
     /// Returns the state of the call.
     package func status() throws(CallSocketError) -> StatusDocument {
         guard let status = try request(CommandDocument(command: "status")).status else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotDuet
 import EarshotRooms
 import Foundation
 
@@ -226,6 +227,9 @@ final class CallSocketLoop: Sendable {
                 try watch(after: min(event ?? last, last), number)
             case .perform(let command):
                 try perform(command)
+                reply(CallSocketAnswer(), to: number)
+            case .controlDuet(let order):
+                do throws(DuetRefusal) { try call.perform(order) } catch { throw ErrorDocument(error) }
                 reply(CallSocketAnswer(), to: number)
             }
         } catch {

@@ -7,6 +7,7 @@ enum CallSocketRequest: Equatable, Sendable {
     /// Sends each event after a number; nil for each new event.
     case watch(after: UInt64?)
     case perform(LiveCallCommand)
+    case controlDuet(DuetOrder)
 
     /// The part of a line that is the same in all versions of the protocol.
     private struct Envelope: Decodable {
@@ -27,6 +28,10 @@ enum CallSocketRequest: Equatable, Sendable {
         switch document.command {
         case "status": self = .status
         case "watch": self = .watch(after: document.after)
+        case CommandDocument.duetCommand:
+            do throws(CommandDocumentError) { self = .controlDuet(try document.duetOrder()) } catch {
+                throw ErrorDocument(error)
+            }
         default: self = .perform(try Self.command(document))
         }
     }

@@ -10,7 +10,8 @@ struct ArgumentList {
     init(_ raw: [String]) {
         arguments = Self.joiningNegativeNumbers(raw)
         // A negative volume or value is an argument, which ArgumentParser would take for an option.
-        guard raw.first == "call", raw.count > 1, ["volume", "effects", "accompany"].contains(raw[1]) else { return }
+        let commands = ["volume", "effects", "accompany", "duet"]
+        guard raw.first == "call", raw.count > 1, commands.contains(raw[1]) else { return }
         arguments = arguments.map { Self.negativeNumber($0).map { "\u{2212}" + $0.dropFirst() } ?? $0 }
     }
 

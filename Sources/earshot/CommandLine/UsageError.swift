@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotAudioFiles
+import Foundation
 
 /// A command line that cannot be run: what is wrong, then what to do.
 struct UsageError: Error {
@@ -27,6 +29,8 @@ struct UsageError: Error {
             text = "Missing argument \(match.1). \(help)"
         } else if let match = line.prefixMatch(of: /Missing value for '(\S+)/) {
             text = "\(match.1) needs a value. \(help)"
+        } else if path == ["duet"], let match = line.prefixMatch(of: /(\d+ u|U)nexpected arguments?:? '(.*?)'.*/) {
+            text = "Unexpected: '\(match.2)'. \(Self.duetAdvice(String(match.2)))"
         } else if let match = line.prefixMatch(of: /(\d+ u|U)nexpected arguments?:? (.*)/) {
             text = "Unexpected: \(match.2). \(help)"
         } else if let match = line.prefixMatch(of: /The value '(.*)' is invalid for '(\S+?)( <.*?>)?'(.*)/) {
@@ -34,6 +38,16 @@ struct UsageError: Error {
         } else {
             text = line.hasSuffix(".") || line.hasSuffix("?") ? line : "\(line)."
         }
+    }
+
+    /// Names the command that takes an argument of `earshot duet`: a song or a room.
+    private static func duetAdvice(_ argument: String) -> String {
+        let quoted = HostCommand.quoted(argument)
+        let ending = (argument as NSString).pathExtension.lowercased()
+        guard FileSources.endings.contains(ending) || PathText.status(argument) != nil else {
+            return "Begin a duet: earshot duet host SONG. Join one: earshot duet join \(quoted)"
+        }
+        return "Sing it: earshot duet host \(quoted)"
     }
 
     /// Rewords ArgumentParser's choices or explanation for a refused value.

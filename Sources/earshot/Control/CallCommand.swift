@@ -12,7 +12,7 @@ struct CallCommand: ExampledCommand {
             ShowCall.self, WatchCall.self, MuteCall.self, UnmuteCall.self, SetCallVolume.self,
             HearInCall.self, SilenceInCall.self, SetCallDial.self, SetCallCodec.self, SetCallDevice.self,
             SetCallVoiceProcessing.self, SetCallMonitor.self, SetPushToTalk.self, SetCallEffects.self,
-            AccompanyCall.self, RecordCall.self, StopRecordingCall.self, AllowRecordingInCall.self,
+            AccompanyCall.self, ControlDuet.self, RecordCall.self, StopRecordingCall.self, AllowRecordingInCall.self,
             AdmitGuest.self, DeclineGuest.self, SetCallAdmission.self, RemoveFromCall.self, RenameInCall.self,
             SayInCall.self, SendInCall.self, LeaveCall.self, EndCallRoom.self,
         ],

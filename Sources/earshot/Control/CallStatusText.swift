@@ -16,6 +16,7 @@ struct CallStatusText {
         lines.append(soundLine)
         if let effects = status.effects { lines.append(EffectSentences.list(effects)) }
         if let song = status.accompaniment { lines.append(AccompanimentSentences.status(song)) }
+        if let duet = status.duet, duet.song != nil { lines.append(DuetSentences.status(duet, status.participants)) }
         if let recording = status.recording {
             let length = recording.seconds.map { " (\(FileFormatting.clock($0)))" } ?? ""
             lines.append("Recording: \(recording.folder)\(length)")

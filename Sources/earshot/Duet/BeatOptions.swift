@@ -33,7 +33,7 @@ struct BeatOptions: ParsableArguments {
             }
         }
         if let bar, !Beat.bars.contains(bar) { throw ValidationError("--bar must be 2 to 8 beats") }
-        if let length, !(DuetSong.shortestBeat...DuetSong.longestDuration).contains(length) {
+        if let length, !(DuetSong.shortestDuration...DuetSong.longestDuration).contains(length) {
             throw ValidationError("--length must be 1s to 6h")
         }
     }

@@ -108,6 +108,11 @@ struct DuetOptions: ParsableArguments {
     @Flag(help: "Agree to sing and to be recorded without being asked.")
     var agree = false
 
+    /// The options of calls that ``check(_:)`` refuses.
+    static let refused: Set<String> = ["record", "accompany"]
+    /// The defaults that ``CallOptions/preferDuet()`` sets.
+    static let defaults = ["codec": "pcm", "dial": "sing"]
+
     /// Throws if options of calls do not suit a duet.
     func check(_ call: CallOptions) throws {
         if call.recording.record != nil { throw ValidationError("A duet records each take by itself. Omit --record.") }

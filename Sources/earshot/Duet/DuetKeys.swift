@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotDuet
 import EarshotLiveCall
+import EarshotRooms
 
-/// Converts keys to orders for a duet.
-enum DuetKeys {
+/// Converts keys to orders for a duet. Remembers an open question.
+struct DuetKeys {
+    enum Action: Equatable {
+        case perform(DuetOrder)
+        /// A question, which `y` or `n` answers.
+        case ask(String)
+        case say(String)
+        /// The key does nothing.
+        case ignore
+    }
+
+    /// The question if a take may end, with the guests who asked to join at that time.
+    private struct Question {
+        var attempt: UInt32
+        var joinRequests: [JoinRequestID]
+    }
+
     /// The seconds of a step, as in `earshot play`.
     private static let seekStep = 5.0
 
@@ -13,15 +30,46 @@ enum DuetKeys {
         r  sing again: a new take
         """
 
+    private var question: Question?
+
+    /// Handles a key. Returns nil for a key of the call. Any key closes an open question.
+    /// - Parameter joinRequests: the guests who ask to join, whom `y` and `n` answer too.
+    mutating func take(_ key: Key, _ status: LiveDuetStatus, _ joinRequests: [JoinRequestID]) -> Action? {
+        let asked = question
+        question = nil
+        if let asked, let isAgreed = RoomKeyBindings.consent(for: key) {
+            return Self.answer(isAgreed, to: asked, status, joinRequests)
+        }
+        if status.duet.phase.isSong, Self.owns(key, status) {
+            question = Question(attempt: status.duet.attempt, joinRequests: joinRequests)
+            return .ask(DuetSentences.singAgainQuestion(attempt: status.duet.attempt))
+        }
+        if let order = Self.order(for: key, status) { return .perform(order) }
+        if let words = Self.answer(to: key, status) { return .say(words) }
+        return Self.owns(key, status) ? .ignore : nil
+    }
+
+    private static func answer(
+        _ isAgreed: Bool, to question: Question, _ status: LiveDuetStatus, _ joinRequests: [JoinRequestID]
+    ) -> Action {
+        guard joinRequests == question.joinRequests else { return .say(DuetSentences.questionChanged) }
+        guard isAgreed else { return .say(DuetSentences.songGoesOn) }
+        guard status.duet.attempt == question.attempt, status.duet.phase.isSong else {
+            return .say(DuetSentences.takeIsOver)
+        }
+        return .perform(.singAgain)
+    }
+
     /// Returns true if a key is never one of the call while there is a song: `r` would end the recording of the take.
     static func owns(_ key: Key, _ status: LiveDuetStatus) -> Bool {
         status.duet.song != nil && [.character("r"), .character("R")].contains(key)
     }
 
-    /// Returns the order of a key; nil for a key that is not about the duet now.
+    /// Returns the order of a key that needs no question; nil for a key that is not about the duet now.
     static func order(for key: Key, _ status: LiveDuetStatus) -> DuetOrder? {
         let duet = status.duet
         switch (key, duet.phase) {
+        case (.enter, .agreeing) where duet.phaseOfOthers?.isOver == true: return nil
         case (.enter, .agreeing) where !duet.singers.isEmpty || duet.hasAgreed: return .agree(!duet.hasAgreed)
         case (.enter, .ended) where status.mixPath != nil: return .listen(true)
         case (.enter, .listening): return .listen(false)
@@ -29,10 +77,10 @@ enum DuetKeys {
         case (.character("p"), .paused): return .resume
         case (.left, .singing), (.left, .paused): return .seek(to: max(0, duet.position - seekStep))
         case (.right, .singing), (.right, .paused): return .seek(to: duet.position + seekStep)
-        case (.character("r"), .counting), (.character("r"), .singing), (.character("r"), .paused),
-            (.character("r"), .ended), (.character("r"), .listening):
+        case (.character("r"), .ended), (.character("r"), .listening), (.character("R"), .ended),
+            (.character("R"), .listening):
             return .singAgain
-        case (.character("r"), .agreeing) where duet.hasLeft: return .singAgain
+        case (.character("r"), .agreeing) where duet.hasLeft || duet.phaseOfOthers?.isOver == true: return .singAgain
         default: return nil
         }
     }
@@ -40,10 +88,24 @@ enum DuetKeys {
     /// Returns the sentence for a key that does nothing now; nil for any other key.
     static func answer(to key: Key, _ status: LiveDuetStatus) -> String? {
         switch (key, status.duet.phase) {
+        case (.enter, .agreeing) where status.duet.phaseOfOthers?.isOver == true: DuetSentences.songOver
         case (.enter, .agreeing) where status.duet.singers.isEmpty: "Nobody else is here yet."
         case (.character("p"), .listening), (.left, .listening), (.right, .listening):
             "The mix cannot be paused or moved. Enter stops it for all."
         default: nil
         }
     }
+}
+
+extension DuetStatus.Phase {
+    /// True from the count-in to the song's end.
+    var isSong: Bool {
+        switch self {
+        case .counting, .singing, .paused: true
+        case .noSong, .gettingSong, .agreeing, .findingTime, .listening, .ended: false
+        }
+    }
+
+    /// True from the song's end on.
+    var isOver: Bool { self == .ended || self == .listening }
 }

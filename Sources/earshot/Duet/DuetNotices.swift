@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotAudioDevices
 import EarshotDuet
 import EarshotLiveCall
 import EarshotRooms
@@ -23,6 +24,22 @@ struct DuetNotices {
         var hasKeys: Bool
         /// True if the local singer agrees without being asked.
         var agreesByItself = false
+        /// The reason that the local voice would be missing; nil if the microphone is heard.
+        var silence: Silence?
+    }
+
+    /// The reason that the local voice is silent.
+    enum Silence {
+        case muted, pushToTalk, microphone
+
+        init?(_ snapshot: LiveCallSnapshot) {
+            switch snapshot.microphone {
+            case _ where snapshot.isPushToTalk: self = .pushToTalk
+            case _ where snapshot.isMuted: self = .muted
+            case .digitalSilence, .silent: self = .microphone
+            case .fine, .clipping: return nil
+            }
+        }
     }
 
     /// A phase without its numbers.
@@ -30,8 +47,16 @@ struct DuetNotices {
 
     private var last: LiveDuetStatus?
     private var lastStep = Step.none
+    /// The reason of silence that was reported for the present agreement; nil without one.
+    private var reportedSilence: Silence?
     /// The attempt for which the user was asked.
     private var askedAttempt: UInt32?
+    /// True if others were there since the user was told to be alone.
+    private var hadSingers = false
+    /// The attempt of others of which the end was reported.
+    private var missedAttempt: UInt32?
+    /// The last attempt that ended in mid-song.
+    private var unfinishedAttempt: UInt32?
 
     /// Returns the sentences about the changes since the last call.
     mutating func notices(_ status: LiveDuetStatus?, _ people: People) -> [Notice] {
@@ -44,17 +69,37 @@ struct DuetNotices {
         }
         if let song = status.duet.song, song != old?.duet.song {
             notices.append(.say(DuetSentences.song(song)))
-            askedAttempt = nil
+            (askedAttempt, missedAttempt) = (nil, nil)
         }
+        notices += beginnings(status, old, people)
         if step != lastStep { notices += Self.changed(to: step, from: lastStep) }
         notices += agreements(status, step, people)
+        notices += silence(status, step, people)
         notices += status.duet.singers.filter { singer in
             singer.cannotRecord
                 && !(old?.duet.attempt == status.duet.attempt
                     && old?.duet.singers.contains { $0.member == singer.member && $0.cannotRecord } == true)
         }.map { .warn(DuetSentences.cannotRecord(people.name($0.member))) }
         notices += files(status, old, people)
+        if !status.duet.singers.isEmpty { hadSingers = true }
+        if step == .ended, status.duet.singers.isEmpty, hadSingers {
+            hadSingers = false
+            if people.hasKeys { notices.append(.say(DuetSentences.alone(hasMix: status.mixPath != nil))) }
+        }
         return notices
+    }
+
+    /// Reports the singers who begin the song again.
+    private mutating func beginnings(_ status: LiveDuetStatus, _ old: LiveDuetStatus?, _ people: People) -> [Notice] {
+        guard let old, old.duet.song == status.duet.song else { return [] }
+        let isNew = old.duet.attempt != status.duet.attempt
+        if isNew, old.duet.phase.isSong { unfinishedAttempt = old.duet.attempt }
+        return status.duet.singers.filter { singer in
+            singer.hasBegun && (isNew || old.duet.singers.first { $0.member == singer.member }?.hasBegun == false)
+        }.map { singer in
+            let unfinished = unfinishedAttempt.flatMap { $0 &+ 1 == status.duet.attempt ? $0 : nil }
+            return .say(DuetSentences.begins(people.name(singer.member), unfinished: unfinished))
+        }
     }
 
     private static func step(_ phase: DuetStatus<MemberID>.Phase) -> Step {
@@ -91,11 +136,16 @@ struct DuetNotices {
         let duet = status.duet
         guard step == .agreeing, !duet.singers.isEmpty else { return [] }
         var notices: [Notice] = []
-        if askedAttempt != duet.attempt, people.delay != nil {
+        if duet.phaseOfOthers?.isOver == true {
+            if missedAttempt != duet.attempt { notices.append(.say(DuetSentences.songOver)) }
+            missedAttempt = duet.attempt
+        } else if askedAttempt != duet.attempt, people.delay != nil, duet.phaseOfOthers != .findingTime {
             askedAttempt = duet.attempt
             if !duet.hasAgreed {
+                let singers = duet.singers.filter(\.hasAgreed).map { people.name($0.member) }
                 let words = DuetSentences.agreement(
-                    attempt: duet.attempt, delay: people.delay, hasKeys: people.hasKeys && !people.agreesByItself)
+                    attempt: duet.attempt, delay: people.delay, hasKeys: people.hasKeys && !people.agreesByItself,
+                    inProgress: duet.phaseOfOthers == nil ? nil : DuetSentences.inProgress(duet, singers))
                 notices.append(people.hasKeys ? .ask(words) : .say(words))
                 if !people.hasKeys, !people.agreesByItself { notices.append(.warn(DuetSentences.noTerminal)) }
             }
@@ -112,6 +162,19 @@ struct DuetNotices {
             notices.append(.say(DuetSentences.ownAgreement(duet.hasAgreed, waitingFor: names)))
         }
         return notices
+    }
+
+    /// Warns a singer whose voice would be missing: after the agreement, and again at the count-in.
+    private mutating func silence(_ status: LiveDuetStatus, _ step: Step, _ people: People) -> [Notice] {
+        let isBefore = [.agreeing, .time, .counting].contains(step)
+        guard status.duet.hasAgreed, isBefore || step == .singing && lastStep == .agreeing else {
+            reportedSilence = nil
+            return []
+        }
+        let isNew = people.silence != reportedSilence || step != lastStep && step == .counting
+        reportedSilence = people.silence
+        guard isNew, let silence = people.silence else { return [] }
+        return [.warn(DuetSentences.silence(silence, hasKeys: people.hasKeys))]
     }
 
     private func files(_ status: LiveDuetStatus, _ old: LiveDuetStatus?, _ people: People) -> [Notice] {

@@ -1,9 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotLiveCall
+import EarshotRooms
 
-/// The sentences about takes without a mix, at the end of the program.
+/// The sentences at the end of a duet, and of its program.
 extension DuetSentences {
+    /// The others have left after the song.
+    static func alone(hasMix: Bool) -> String {
+        "Nobody else is here now. Keys: \(hasMix ? "Enter listen to the mix, " : "")q leave"
+    }
+
+    /// - Parameter isInterrupted: true if the user has left by Ctrl-C.
+    static func finishing(isInterrupted: Bool) -> String {
+        "Finishing the takes. \(isInterrupted ? "Another Ctrl-C" : "Ctrl-C") leaves at once."
+    }
+
+    /// The files that are awaited before the program leaves.
+    /// - Parameter name: returns a singer's name.
+    static func pending(_ status: LiveDuetStatus, name: (MemberID) -> String) -> String {
+        func list(_ members: Set<MemberID>) -> String {
+            RecordingSentences.list(members.sorted().map { TerminalText.sanitized(name($0)) })
+        }
+        let (awaited, receivers) = (status.awaitedSingers, status.receivers)
+        if awaited.isEmpty {
+            return receivers.isEmpty ? "Mixing." : "Sending your voice to \(list(receivers))."
+        }
+        let words = "Waiting for \(awaited.count == 1 ? "the voice" : "the voices") of \(list(awaited))."
+        return receivers.isEmpty ? words : "\(words) Sending yours to \(list(receivers))."
+    }
+
     /// Returns a sentence for each take that has no mix.
     /// - Parameter hasBegun: true if a song has begun. Without a file, nothing of it was saved.
     static func withoutMix(_ results: [DuetTakeResult], hasBegun: Bool) -> [String] {

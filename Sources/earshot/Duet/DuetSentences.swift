@@ -18,13 +18,28 @@ enum DuetSentences {
         return "Song: \(TerminalText.sanitizedLine(song.title)) (\(PlayLine.clock(song.duration)))."
     }
 
+    static let songKeys = "Type letters of a song's name. Keys: ↑ ↓ select, Enter choose, Ctrl-U clear, Esc leave"
+
+    /// The folder of the user has no songs.
+    static func noSongs(in folder: String) -> String {
+        "No song in \(folder): songs are sound files such as .mp3, .m4a, .ogg, .opus, .flac and .wav. Start in another "
+            + "folder, name a song: earshot duet host SONG, or sing to a metronome: earshot duet host --beat 96"
+    }
+
+    /// A room without a duet.
+    static func noSong(room: String) -> String {
+        "No song here yet: '\(TerminalText.sanitizedLine(room))' is a call without a duet. "
+            + "Its host can begin one: earshot duet host SONG"
+    }
+
     static let songArrives = "Receiving the song from the host."
     static let songIsHere = "Song received."
 
     /// - Parameters:
     ///   - delay: the seconds from one singer to the other; nil if unknown.
     ///   - attempt: the number of the attempt.
-    static func agreement(attempt: UInt32, delay: Double?, hasKeys: Bool) -> String {
+    ///   - inProgress: the sentence about the others, who sing already; nil before the song.
+    static func agreement(attempt: UInt32, delay: Double?, hasKeys: Bool, inProgress: String? = nil) -> String {
         let take = attempt > 1 ? "Take \(attempt). " : ""
         let way =
             switch delay {
@@ -35,8 +50,29 @@ enum DuetSentences {
                     format: "Delay %.0f ms: too long to sing together (limit %.0f ms). A cable helps. ",
                     delay * 1e3, togetherLimit * 1e3)
             }
+        if let inProgress {
+            return "\(inProgress) \(way)Your voice will be recorded.\(hasKeys ? " Press Enter to join in." : "")"
+        }
         return "\(take)\(way)Your voices will be recorded.\(hasKeys ? " Press Enter when you are ready." : "")"
     }
+
+    /// The song that others sing already.
+    /// - Parameter names: the names of those who sing.
+    static func inProgress(_ duet: DuetStatus<MemberID>, _ names: [String]) -> String {
+        guard let song = duet.song else { return "" }
+        let singers = names.isEmpty ? ["Others"] : names.map { TerminalText.sanitized($0) }
+        let isOne = names.count == 1
+        let verb =
+            switch duet.phaseOfOthers {
+            case .paused: isOne ? "has paused" : "have paused"
+            default: isOne ? "is singing" : "are singing"
+            }
+        let title = TerminalText.sanitizedLine(song.title)
+        return "\(RecordingSentences.list(singers)) \(verb) \(title), "
+            + "\(PlayLine.clock(duet.position)) of \(PlayLine.clock(song.duration))."
+    }
+
+    static let songOver = "The song is over. Press r to sing it again."
 
     static let noTerminal = "No terminal to agree on, so the song cannot start. Use --agree."
 
@@ -48,6 +84,38 @@ enum DuetSentences {
         guard agrees else { return "Agreement withdrawn." }
         guard !names.isEmpty else { return "You agree." }
         return "You agree. Waiting for \(RecordingSentences.list(names.map { TerminalText.sanitized($0) }))."
+    }
+
+    /// A take that begins without the local voice.
+    static func silence(_ silence: DuetNotices.Silence, hasKeys: Bool) -> String {
+        switch silence {
+        case .muted: "You are muted, so the take lacks your voice. Unmute: \(hasKeys ? "m" : "earshot call unmute")"
+        case .pushToTalk:
+            "Push to talk is on, so the take lacks your voice except while you hold Space. Turn it off: "
+                + (hasKeys ? "t" : "earshot call talk off")
+        case .microphone:
+            "Your microphone is silent, so the take lacks your voice. Unmute it in the sound settings, or use another: "
+                + "earshot call device --microphone NAME"
+        }
+    }
+
+    /// The question to the singer who wants to begin anew in mid-song.
+    static func singAgainQuestion(attempt: UInt32) -> String {
+        "Sing again from the beginning? \(unfinishedTake(attempt)) Keys: y sing again, n go on"
+    }
+
+    static let songGoesOn = "The song goes on."
+    static let takeIsOver = "That take is over. Press r to sing again."
+    static let questionChanged = "The question changed. Press y or n for the guest, or r to sing again."
+
+    /// - Parameter unfinished: the number of the take that was being sung; nil after a song's end.
+    static func begins(_ name: String, unfinished: UInt32?) -> String {
+        let words = "\(TerminalText.sanitized(name)) begins the song again."
+        return unfinished.map { "\(words) \(unfinishedTake($0))" } ?? words
+    }
+
+    static func unfinishedTake(_ attempt: UInt32) -> String {
+        "This take stays as take \(attempt), unfinished."
     }
 
     static let counting = "All agree. The song begins after the count-in."
@@ -81,8 +149,6 @@ enum DuetSentences {
             "Saved: \(path)\(without)\(voices)\(hasKeys ? "  Keys: Enter listen together, r sing again, q leave" : "")"
     }
 
-    static let finishing = "Finishing the takes. Ctrl-C leaves at once."
-
     /// A take that an earlier program did not finish.
     static func unfinished(_ take: TakeFolders) -> String {
         TerminalText.sanitizedLine(
@@ -108,6 +174,8 @@ enum DuetSentences {
         case .noSong: return nil
         case .gettingSong: return status.arrivedPart.map { "♪ \(title) arrives \(Int($0 * 100)) %" } ?? "♪ \(title)"
         case .agreeing where duet.singers.isEmpty: return "♪ \(title)"
+        case .agreeing where duet.phaseOfOthers?.isOver == true: return "♪ \(title) over"
+        case .agreeing where duet.phaseOfOthers != nil: return "♪ \(title) \(times) Enter joins"
         case .agreeing: return duet.hasAgreed ? "♪ \(title) waiting" : "♪ \(title) Enter agrees"
         case .findingTime: return "♪ \(title) …"
         case .counting(let seconds): return "♪ begins in \(Int(seconds.rounded(.up)))  \(title)"
@@ -115,61 +183,6 @@ enum DuetSentences {
         case .paused: return "‖ \(title) \(times)"
         case .listening: return "♪ \(title) mix \(times)"
         case .ended: return status.isBusy ? "♪ \(title) mixing" : "♪ \(title) over"
-        }
-    }
-
-    /// A folder that cannot be written.
-    static func folder(_ path: String, _ code: Int32) -> String {
-        "\(path): \(String(cString: strerror(code))). Choose another with --folder."
-    }
-
-    private static func megabytes(_ bytes: Int64) -> String { "\(bytes / 1_000_000) MB" }
-
-    static func refused(_ refusal: DuetRefusal) -> String {
-        switch refusal {
-        case .notHost: "Only the host chooses the song."
-        case .noSong: "There is no song."
-        case .songMissing: "The song is not here yet."
-        case .notStarted: "The song has not begun."
-        case .mixMissing: "The mix is not ready yet."
-        case .attemptOver: "You have left this take. Press r for a new one."
-        case .folder(let path, let code): folder(path, code)
-        case .noSpace(let path, let needed, let free):
-            "\(path): a take needs \(megabytes(needed)), but \(megabytes(free)) are free. Delete files, or choose another with --folder."
-        case .noTime: "The clocks are not synchronized yet. Try again in a second."
-        }
-    }
-
-    /// - Parameter name: returns a singer's name.
-    static func problem(_ problem: DuetProblem, name: (MemberID) -> String) -> String {
-        switch problem {
-        case .song(let error): return ErrorText.text(error)
-        case .unreadable(let path, let code): return "\(path): \(String(cString: strerror(code)))"
-        case .tooLarge(let path, let limit):
-            return "\(path) is larger than \(limit >> 20) MiB. Convert it: earshot convert FILE song.m4a"
-        case .tooLong(let path, let limit): return "\(path) is longer than \(Int(limit / 3_600)) hours. Choose another."
-        case .system(let code): return "The song cannot be played: \(String(cString: strerror(code)))"
-        case .noSound: return "This room has no sound, so nobody can sing in it."
-        case .tooManySongs(let limit):
-            return "The host has sent \(limit >> 30) GiB of songs, the limit of a call. Join again to receive more."
-        case .notReceived(let file, let error):
-            return "\(TerminalText.sanitizedLine(file)) did not arrive: \(ErrorText.text(error))"
-        case .notSent(let file, let member, let error):
-            let receiver = TerminalText.sanitized(name(member))
-            return "\(receiver) does not have \(TerminalText.sanitizedLine(file)): \(ErrorText.text(error))"
-        case .recording(.alreadyRecording):
-            return "This take is not recorded, because another recording runs. Stop it: earshot call stop-recording"
-        case .recording(let refusal):
-            return RecordingSentences.refused(refusal).map { "This take is not recorded. \($0)" }
-                ?? "This take is not recorded."
-        case .recordingLost:
-            return "This take is not recorded, so you have left it. The others can see that. Press r for a new take."
-        case .folder(let path, let code): return folder(path, code)
-        case .stem(let member?, let error):
-            return "\(TerminalText.sanitized(name(member)))'s voice cannot be used. \(ErrorText.text(error))"
-        case .stem(nil, let error): return "A part of your voice is missing. \(ErrorText.text(error))"
-        case .ownStem(let error): return "Your voice cannot be sent or mixed. \(ErrorText.text(error))"
-        case .mix(let error): return "The mix cannot be made. \(ErrorText.text(error))"
         }
     }
 }

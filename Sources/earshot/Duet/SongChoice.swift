@@ -43,6 +43,7 @@ struct SongChoice {
         case .backspace, .delete:
             if !typed.isEmpty { typed.removeLast() }
             selection = 0
+        case .clear: (typed, selection) = ("", 0)
         case .character(let character):
             if typed.count < 100 { typed.append(character) }
             selection = 0

@@ -56,7 +56,10 @@ struct StartDuet: ExampledCommand {
 
     private static func chooseSong(_ keys: KeyboardInput) throws -> String {
         let folder = FileManager.default.currentDirectoryPath
-        var choice = SongChoice(try FileSources([folder]).all.map(\.relative))
+        let songs = try FileSources.contents(folder)
+        guard !songs.isEmpty else { throw Failure(DuetSentences.noSongs(in: folder), status: Failure.noInput) }
+        Terminal.say(DuetSentences.songKeys)
+        var choice = SongChoice(songs.map(\.relative))
         defer { Terminal.live("") }
         while true {
             if Interrupt.isRequested { throw ExitCodes.interrupted }

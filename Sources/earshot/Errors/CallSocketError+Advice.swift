@@ -43,6 +43,11 @@ extension CallSocketError: AdvisedError {
         case "no-voice-processing": "Start the call with --voice-processing auto."
         case "no-monitor": "Start the call without --separate-input."
         case "device-unavailable": "List devices: earshot devices"
+        case "no-song": "Begin a duet: earshot duet host SONG"
+        case "song-missing", "not-started", "no-mix": "See: earshot call duet"
+        case "take-over": "Begin another: earshot call duet again"
+        case "no-time": "Try again in a second."
+        case "no-space": "Delete files, or start the duet with another --folder."
         case "no-accompaniment": "Load one: earshot call accompany FILE"
         case "no-effect", "no-parameter", "no-preset", "wrong-value": "List effects and parameters: earshot effects"
         case "no-receiver": "Wait until a participant joins."
@@ -64,7 +69,7 @@ extension CallSocketError: AdvisedError {
             case "no-effect", "no-parameter", "no-preset", "wrong-value": Failure.usage
             case "empty-message", "message-too-long": Failure.data
             case "messages-waiting": Failure.lost
-            case "folder": Failure.cannotCreate
+            case "folder", "no-space": Failure.cannotCreate
             default: Failure.unavailable
             }
         case .foreignFolder, .pathTooLong, .system, .noThread, .notRunning, .noAnswer, .notACall, .otherProtocol,

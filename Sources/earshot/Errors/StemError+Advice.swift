@@ -10,10 +10,15 @@ extension StemError: AdvisedError {
         case .noTakes: "Sing the song once."
         case .nothingUsable(let folder, let faults):
             faults.isEmpty ? "Sing the song once." : "Mix the recorded sound by hand: it is in \(folder)."
-        case .otherSong(let folder), .noSong(let folder):
-            "Copy the song's file to \(folder), named song with its extension."
+        case .otherSong(let folder): copySong(to: folder)
+        case .noSong(let folder):
+            "\(copySong(to: folder)) A beat has no file: use the recorded voice in '\(folder) recording'."
         case .ownFile: "Choose another file for the voice."
         }
+    }
+
+    private func copySong(to folder: String) -> String {
+        "Copy the song's file to \(folder), named song with its extension."
     }
 }
 

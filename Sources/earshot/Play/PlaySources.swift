@@ -2,6 +2,7 @@
 
 import EarshotAudioFiles
 import EarshotAudioStreams
+import EarshotLiveCall
 import Foundation
 
 /// An entry to play.
@@ -101,10 +102,28 @@ struct PlaySources {
     static func isAddress(_ name: String) -> Bool { StreamPlaylist.isAddress(name) }
 
     private mutating func addFiles(_ name: String) throws {
-        for source in try FileSources([name]).all {
+        for source in Self.preferringMixes(try FileSources([name]).all) {
             entries.append(
                 PlayEntry(kind: .file(source.path), name: source.name))
         }
+    }
+
+    /// Returns files without those of recorded voices in named folders, if a mix has them.
+    private static func preferringMixes(_ sources: [FileSources.Source]) -> [FileSources.Source] {
+        var mixes: [String: Set<String>] = [:]
+        func folder(_ source: FileSources.Source) -> String { (source.path as NSString).deletingLastPathComponent }
+        for source in sources where source.folder != nil && mixes[folder(source)] == nil {
+            mixes[folder(source)] = Set(RecordingFolder.mix(in: folder(source)))
+        }
+        let kept = sources.filter { source in
+            guard source.folder != nil, case let folder = folder(source) else { return true }
+            let take = RecordingFolder.takeFolder(ofRecording: folder)
+            if let take, mixes[take]?.isEmpty == false { return false }
+            let mix = mixes[folder] ?? []
+            return mix.isEmpty || mix.contains((source.path as NSString).lastPathComponent)
+        }
+        if kept.count < sources.count { Terminal.say("Playing the mix. To hear one voice, name its file.") }
+        return kept
     }
 
     private mutating func addPlaylist(_ path: String, depth: Int) throws {

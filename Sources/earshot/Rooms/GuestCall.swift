@@ -42,6 +42,8 @@ struct GuestCall {
             var configuration = options.configuration(canAsk: canAsk)
             configuration.admission = canAsk ? .ask : .known
             configuration.isMuted = isSilent
+            // A singer may listen to the mix after the others have left.
+            configuration.staysAlone = options.isDuet && canAsk
             if isSilent {
                 (configuration.voiceProcessing, configuration.monitor) = (.off, .off)
                 configuration.singsDuets = false
@@ -52,8 +54,10 @@ struct GuestCall {
             card.close()
             throw error
         }
-        presenter = RoomPresenter(call, answers: keys == nil ? .none : .keys, card: isSilent ? nil : card)
-        presenter.isDuet = options.isDuet
+        presenter = RoomPresenter(
+            call, answers: keys == nil ? .none : .keys, card: isSilent ? nil : card,
+            staysAlone: call.configuration.staysAlone)
+        (presenter.isDuet, presenter.isGuest) = (options.isDuet, true)
         do {
             try options.voice.addEffects(to: call)
             try entrance.enter(found, pin, own, presenter, keys)

@@ -14,6 +14,7 @@ final class RoomInput {
     /// The terminal's keys; nil without a terminal.
     let keys: KeyboardInput?
     private var bindings = RoomKeyBindings()
+    private var duetKeys = DuetKeys()
     /// Returns the sentences that the key `s` prints.
     var status: (() -> String)?
     /// Called after a command from the user's keys was executed.
@@ -40,13 +41,9 @@ final class RoomInput {
         releaseTalkKey()
         let end = HostTime.now().advanced(bySeconds: seconds)
         while let key = keys.next(within: seconds) {
-            let duet = call.duetStatus
-            if let order = duet.flatMap({ DuetKeys.order(for: key, $0) }) {
-                perform(order)
-            } else if let words = duet.flatMap({ DuetKeys.answer(to: key, $0) }) {
-                Terminal.say(words)
-            } else if let duet, DuetKeys.owns(key, duet) {
-                continue
+            let requests = call.snapshot.joinRequests.map(\.id)
+            if let action = call.duetStatus.flatMap({ duetKeys.take(key, $0, requests) }) {
+                execute(action)
             } else if let action = bindings.take(key, call.snapshot, at: .now()), !execute(action) {
                 return false
             }
@@ -60,8 +57,14 @@ final class RoomInput {
         if let action = bindings.releaseTalkKey(call.snapshot, at: .now()) { _ = execute(action) }
     }
 
-    private func perform(_ order: DuetOrder) {
-        do throws(DuetRefusal) { try call.perform(order) } catch { Terminal.warn(DuetSentences.refused(error)) }
+    private func execute(_ action: DuetKeys.Action) {
+        switch action {
+        case .perform(let order):
+            do throws(DuetRefusal) { try call.perform(order) } catch { Terminal.warn(DuetSentences.refused(error)) }
+        case .ask(let words): Terminal.notice(words)
+        case .say(let words): Terminal.say(words)
+        case .ignore: break
+        }
     }
 
     /// Executes an action. Returns false if the user wants to leave.

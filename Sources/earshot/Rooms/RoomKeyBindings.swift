@@ -150,7 +150,7 @@ struct RoomKeyBindings {
     }
 
     /// Returns true for yes, false for no, and nil for any other key.
-    private static func consent(for key: Key) -> Bool? {
+    static func consent(for key: Key) -> Bool? {
         switch key {
         case .character("y"), .character("Y"): true
         case .character("n"), .character("N"): false

@@ -79,6 +79,7 @@ enum PINPrompt {
             switch keys.next(within: 0.1) {
             case .character(let character): if text.count < 2 * PIN.lengths.upperBound { text.append(character) }
             case .backspace, .delete: if !text.isEmpty { text.removeLast() }
+            case .clear: text = ""
             case .escape: throw Failure("No PIN given.", status: Failure.refused)
             case .enter:
                 do throws(TextError) {
@@ -117,6 +118,16 @@ func waiting<T: Sendable>(_ work: @escaping @Sendable () async -> T) -> T {
     done.wait()
     guard case .success(let value)? = result.value else { preconditionFailure("the task has ended") }
     return value
+}
+
+/// Waits on the command's thread for an asynchronous operation, or until `isOver` returns true. Then the operation goes on.
+func waiting(until isOver: () -> Bool, for work: @escaping @Sendable () async -> Void) {
+    let done = DispatchSemaphore(value: 0)
+    Task.detached {
+        await work()
+        done.signal()
+    }
+    while !isOver(), done.wait(timeout: .now() + 0.05) == .timedOut {}
 }
 
 private final class WaitResult<T>: @unchecked Sendable {  // written before the semaphore is signalled, read after

@@ -30,6 +30,8 @@ final class RoomPresenter {
     private let staysAlone: Bool
     /// True in a call of `earshot duet`.
     var isDuet = false
+    /// True if the command has joined a room.
+    var isGuest = false
     private var lastEventNumber: UInt64 = 0
     /// True if the last choice that was printed turned voice processing on.
     var hadVoiceProcessing = false
@@ -264,8 +266,7 @@ final class RoomPresenter {
                 participant.isRecording
                     ? RecordingSentences.began(
                         name, isAllowed: isOwnVoiceAllowed, isAsked: isAskedAboutRecordings,
-                        // Only hosts with a voice stay alone.
-                        command: (isDuet ? "duet " : "") + (staysAlone ? "host" : "join"))
+                        command: (isDuet ? "duet " : "") + (staysAlone && !isGuest ? "host" : "join"))
                     : RecordingSentences.stopped(name))
         case .recordingConsentRequested(let participants):
             guard card != nil else { return }

@@ -119,15 +119,18 @@ struct RoomSearch {
         defer { browser.stop() }
         var numbers = RoomNumbers()
         var typedNumber = 0
+        var hasWarned = false
         let start = HostTime.now()
         while true {
             if Interrupt.isRequested { throw ExitCodes.interrupted }
             let snapshot = browser.snapshot
-            if case .unavailable(let reason) = snapshot.state, numbers.rooms.isEmpty, !offersNew {
+            if case .unavailable(let reason) = snapshot.state, numbers.rooms.isEmpty, !hasWarned {
+                let words = "\(ErrorText.text(reason)) (or join by address or code: earshot \(command) ADDRESS)"
                 Terminal.live("")
-                throw Failure(
-                    "\(ErrorText.text(reason)) (or join by address or code: earshot \(command) ADDRESS)",
-                    status: Failure.unavailable)
+                guard offersNew else { throw Failure(words, status: Failure.unavailable) }
+                // A new room needs no discovery.
+                hasWarned = true
+                Terminal.warn(words)
             }
             let elapsed = HostTime.now().seconds(since: start)
             if isLimited, numbers.rooms.isEmpty, elapsed > timeout {

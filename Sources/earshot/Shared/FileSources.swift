@@ -50,7 +50,7 @@ struct FileSources {
 
     /// Returns the sound files in a folder and its subfolders, including links to files. Warns of what is skipped although the
     /// user may have meant it.
-    private static func contents(_ folder: String) throws -> [Source] {
+    static func contents(_ folder: String) throws -> [Source] {
         var found: [Source] = []
         var foldersToVisit = [""]
         while let subfolder = foldersToVisit.popLast() {

@@ -4,6 +4,8 @@
 enum Key: Equatable, Sendable {
     case character(Character)
     case enter, tab, backspace, delete, escape
+    /// Ctrl-U, which clears the line.
+    case clear
     case up, down, left, right, home, end, pageUp, pageDown
 }
 
@@ -39,6 +41,7 @@ struct KeyParser {
         case 0x0A, 0x0D: .enter
         case 0x09: .tab
         case 0x08, 0x7F: .backspace
+        case 0x15: .clear
         case 0x20...: .character(Character(Unicode.Scalar(byte)))
         default: nil
         }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotDuet
+import Glibc
+
+/// The orders for a duet.
+extension CommandDocument {
+    static let duetCommand = "controlDuet"
+
+    /// The names of the orders.
+    private enum OrderName: String {
+        case agree, withdraw, pause, resume, seek, singAgain, listen, stopListening
+    }
+
+    /// Creates the document of an order.
+    package init(_ order: DuetOrder) {
+        self.init(command: Self.duetCommand)
+        let name: OrderName
+        switch order {
+        case .agree(let agrees): name = agrees ? .agree : .withdraw
+        case .pause: name = .pause
+        case .resume: name = .resume
+        case .seek(let position): (name, seconds) = (.seek, position)
+        case .singAgain: name = .singAgain
+        case .listen(let listens): name = listens ? .listen : .stopListening
+        }
+        control = name.rawValue
+    }
+
+    /// Returns the order, with checked arguments.
+    func duetOrder() throws(CommandDocumentError) -> DuetOrder {
+        switch try requiredValue(control, "control", { OrderName(rawValue: $0) }) {
+        case .agree: return .agree(true)
+        case .withdraw: return .agree(false)
+        case .pause: return .pause
+        case .resume: return .resume
+        case .seek: return .seek(to: try requiredValue(seconds, "seconds") { $0.isFinite ? $0 : nil })
+        case .singAgain: return .singAgain
+        case .listen: return .listen(true)
+        case .stopListening: return .listen(false)
+        }
+    }
+}
+
+extension ErrorDocument {
+    init(_ refusal: DuetRefusal) {
+        switch refusal {
+        case .notHost: self.init(code: "not-host", text: "Only the host chooses the song")
+        case .noSong: self.init(code: "no-song", text: "The call has no duet")
+        case .songMissing: self.init(code: "song-missing", text: "The song has not arrived yet")
+        case .notStarted: self.init(code: "not-started", text: "The song has not begun")
+        case .noTime: self.init(code: "no-time", text: "The clocks are not synchronized yet")
+        case .attemptOver: self.init(code: "take-over", text: "You have left this take")
+        case .mixMissing: self.init(code: "no-mix", text: "The take has no mix yet")
+        case .folder(let path, let code): self.init(CallRecordingError.folder(path: path, code: code))
+        case .noSpace(let path, let needed, let free):
+            self.init(code: "no-space", text: "\(path): a take needs \(needed) bytes, but \(free) are free")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotDuet
+import EarshotRooms
+
+/// The duet of a call as JSON.
+package struct DuetDocument: Codable, Equatable, Sendable {
+    /// Another singer.
+    package struct Singer: Codable, Equatable, Sendable {
+        /// The number of the participant.
+        package var participant: UInt64
+        /// True if the singer has agreed to the take.
+        package var hasAgreed: Bool
+        /// True if the singer cannot record the take, and has left it.
+        package var cannotRecord: Bool
+        /// True if the singer's voice of the take has arrived.
+        package var hasArrived: Bool
+    }
+
+    /// `noSong`, `gettingSong`, `agreeing`, `findingTime`, `counting`, `singing`, `paused`, `listening` or `ended`.
+    package var phase: String
+    /// The phase of those who sing a take without the local participant; nil if there are none.
+    package var phaseOfOthers: String?
+    /// The title of the song, or the name of the beat; nil before there is one.
+    package var song: String?
+    package var isBeat: Bool
+    /// The length of the song in seconds.
+    package var duration: Double?
+    /// The position in the song in seconds; 0 before its beginning.
+    package var seconds: Double
+    /// The seconds until the song begins; nil except during the count-in.
+    package var countdown: Double?
+    /// The part of the song's file that has arrived, 0 to 1; nil unless it is arriving.
+    package var arrivedPart: Double?
+    /// The number of the take.
+    package var take: Int
+    /// True if the local participant has agreed to the take.
+    package var hasAgreed: Bool
+    package var singers: [Singer]
+    /// The path of the take's mix; nil until it is complete.
+    package var mix: String?
+    /// The paths of all mixes of the call, in order.
+    package var mixes: [String]
+    /// True while voices are exchanged and mixed.
+    package var isBusy: Bool
+
+    package init(_ status: LiveDuetStatus) {
+        let duet = status.duet
+        phase = duet.phase.name
+        phaseOfOthers = duet.phaseOfOthers?.name
+        song = duet.song?.title
+        isBeat = duet.song?.isBeat ?? false
+        duration = duet.song?.duration
+        seconds = Self.rounded(duet.position)
+        if case .counting(let seconds) = duet.phase { countdown = Self.rounded(seconds) }
+        arrivedPart = status.arrivedPart
+        take = Int(duet.attempt)
+        hasAgreed = duet.hasAgreed
+        singers = duet.singers.map {
+            Singer(
+                participant: UInt64($0.member.number), hasAgreed: $0.hasAgreed, cannotRecord: $0.cannotRecord,
+                hasArrived: status.presentStems.contains($0.member))
+        }
+        mix = status.mixPath
+        mixes = status.mixPaths
+        isBusy = status.isBusy
+    }
+
+    private static func rounded(_ seconds: Double) -> Double { (seconds * 1e3).rounded() / 1e3 }
+}
+
+extension DuetStatus.Phase {
+    fileprivate var name: String {
+        switch self {
+        case .noSong: "noSong"
+        case .gettingSong: "gettingSong"
+        case .agreeing: "agreeing"
+        case .findingTime: "findingTime"
+        case .counting: "counting"
+        case .singing: "singing"
+        case .paused: "paused"
+        case .listening: "listening"
+        case .ended: "ended"
+        }
+    }
+}

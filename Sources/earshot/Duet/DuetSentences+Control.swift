@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotLiveCall
+
+/// The sentences of `earshot call duet`.
+extension DuetSentences {
+    static let noDuet = "The call has no duet. Begin one: earshot duet host SONG"
+
+    /// Returns a duet as `Duet: Blue Moon, take 2, singing at 0:12 of 3:20, with Ben.`
+    static func status(_ duet: DuetDocument, _ participants: [ParticipantDocument]) -> String {
+        guard let song = duet.song else { return noDuet }
+        let times = "\(PlayLine.clock(duet.seconds)) of \(PlayLine.clock(duet.duration ?? 0))"
+        let names = names(of: duet.singers.map(\.participant), participants)
+        let singers = names.isEmpty ? "" : ", with \(RecordingSentences.list(names))"
+        let state =
+            switch duet.phase {
+            case "gettingSong": "the song is arriving"
+            case "agreeing" where duet.phaseOfOthers != nil: "the others are at \(times)"
+            case "agreeing": duet.hasAgreed ? "waiting for the others" : "you have not agreed"
+            case "counting": "it begins"
+            case "singing": "singing at \(times)"
+            case "paused": "paused at \(times)"
+            case "listening": "the mix plays at \(times)"
+            case "ended": duet.isBusy ? "over, mixing" : "over"
+            default: "the clocks are being synchronized"
+            }
+        let mix = duet.mix.map { "\nMix: \($0)" } ?? ""
+        return "Duet: \(TerminalText.sanitizedLine(song)), take \(duet.take), \(state)\(singers).\(mix)"
+    }
+
+    /// Returns the sentence after an order was executed.
+    /// - Parameter duet: the duet before the order.
+    static func done(_ order: DuetOrder, _ duet: DuetDocument, _ participants: [ParticipantDocument]) -> String {
+        switch order {
+        case .agree(let agrees):
+            let waiting = duet.singers.filter { !$0.hasAgreed }.map(\.participant)
+            return ownAgreement(agrees, waitingFor: names(of: waiting, participants))
+        case .pause: return paused
+        case .resume: return resumed
+        case .seek(let seconds):
+            return "The song goes on at \(PlayLine.clock(min(seconds, duet.duration ?? seconds))), for all."
+        case .singAgain:
+            let isSong = ["counting", "singing", "paused"].contains(duet.phase)
+            let others = names(of: duet.singers.map(\.participant), participants)
+            let words = take(UInt32(duet.take + 1), waitingFor: others)
+            return isSong ? "\(unfinishedTake(UInt32(duet.take))) \(words)" : words
+        case .listen(let listens): return listens ? listening : "The mix has stopped for all."
+        }
+    }
+
+    private static func names(of numbers: [UInt64], _ participants: [ParticipantDocument]) -> [String] {
+        numbers.map { number in
+            TerminalText.sanitized(participants.first { $0.id == number }?.name ?? "somebody")
+        }
+    }
+}

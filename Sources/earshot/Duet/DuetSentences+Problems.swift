@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotDuet
+import EarshotLiveCall
+import EarshotRooms
+import Foundation
+
+/// The sentences about refused orders and failures of a duet.
+extension DuetSentences {
+    /// A folder that cannot be written.
+    static func folder(_ path: String, _ code: Int32) -> String {
+        "\(path): \(String(cString: strerror(code))). Choose another with --folder."
+    }
+
+    private static func megabytes(_ bytes: Int64) -> String { "\(bytes / 1_000_000) MB" }
+
+    static func refused(_ refusal: DuetRefusal) -> String {
+        switch refusal {
+        case .notHost: "Only the host chooses the song."
+        case .noSong: "There is no song."
+        case .songMissing: "The song is not here yet."
+        case .notStarted: "The song has not begun."
+        case .mixMissing: "The mix is not ready yet."
+        case .attemptOver: "You have left this take. Press r for a new one."
+        case .folder(let path, let code): folder(path, code)
+        case .noSpace(let path, let needed, let free):
+            "\(path): a take needs \(megabytes(needed)), but \(megabytes(free)) are free. Delete files, or choose another with --folder."
+        case .noTime: "The clocks are not synchronized yet. Try again in a second."
+        }
+    }
+
+    /// - Parameter name: returns a singer's name.
+    static func problem(_ problem: DuetProblem, name: (MemberID) -> String) -> String {
+        switch problem {
+        case .song(let error): return ErrorText.text(error)
+        case .unreadable(let path, let code): return "\(path): \(String(cString: strerror(code)))"
+        case .tooLarge(let path, let limit):
+            return "\(path) is larger than \(limit >> 20) MiB. Convert it: earshot convert FILE song.m4a"
+        case .tooLong(let path, let limit): return "\(path) is longer than \(Int(limit / 3_600)) hours. Choose another."
+        case .tooShort(let path, let limit):
+            return "\(path) is shorter than \(Int(limit)) s, so nobody can sing to it. Choose another."
+        case .cutOff(let name, let duration):
+            return "The end of \(TerminalText.sanitizedLine(name)) is missing, so the song stops after "
+                + "\(PlayLine.clock(duration)). For all of it the host needs a complete file."
+        case .system(let code): return "The song cannot be played: \(String(cString: strerror(code)))"
+        case .noSound: return "This room has no sound, so nobody can sing in it."
+        case .tooManySongs(let limit):
+            return "The host has sent \(limit >> 30) GiB of songs, the limit of a call. Join again to receive more."
+        case .notReceived(let file, let error):
+            return "\(TerminalText.sanitizedLine(file)) did not arrive: \(ErrorText.text(error))"
+        case .notSent(let file, let member, let error):
+            let receiver = TerminalText.sanitized(name(member))
+            return "\(receiver) does not have \(TerminalText.sanitizedLine(file)): \(ErrorText.text(error))"
+        case .recording(.alreadyRecording):
+            return "This take is not recorded, because another recording runs. Stop it: earshot call stop-recording"
+        case .recording(let refusal):
+            return RecordingSentences.refused(refusal).map { "This take is not recorded. \($0)" }
+                ?? "This take is not recorded."
+        case .recordingLost:
+            return "This take is not recorded, so you have left it. The others can see that. Press r for a new take."
+        case .folder(let path, let code): return folder(path, code)
+        case .stem(let member?, let error):
+            return "\(TerminalText.sanitized(name(member)))'s voice cannot be used. \(ErrorText.text(error))"
+        case .stem(nil, let error): return "A part of your voice is missing. \(ErrorText.text(error))"
+        case .ownStem(let error): return "Your voice cannot be sent or mixed. \(ErrorText.text(error))"
+        case .mix(let error): return "The mix cannot be made. \(ErrorText.text(error))"
+        }
+    }
+}
