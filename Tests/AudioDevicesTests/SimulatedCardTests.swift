@@ -45,6 +45,28 @@ import Testing
         }
     }
 
+    @Test("a microphone that waits for the loudspeaker begins with its first sound") func followsSound() throws {
+        let source = AudioRing(channelCount: 1, capacity: 256)
+        let words = AudioBuffer(channelCount: 1, frameCapacity: 100)
+        for i in 0..<100 { words.channels[0][i] = Float(i + 1) }
+        source.writer.write(words.channels, frameCount: 100)
+        var configuration = SimulatedCard.Configuration(sampleRate: 48_000, blockFrameCount: 16, source: source)
+        configuration.sourceFollowsSound = true
+        let card = try SimulatedCard(configuration)
+        card.renderer.start(at: Self.origin)
+        var captured: [Float] = []
+        for block in 0..<8 {
+            let now = card.renderer.nextCallTime
+            let cycle = card.renderer.beginCycle(at: now)
+            captured += (0..<16).map { cycle.input[0][$0] }
+            // The first sound is frame 37, which leaves the card when frame 69 enters it.
+            if block == 2 { cycle.output[0][5] = 0.1 }
+            card.renderer.endCycle(at: HostTime(nanoseconds: now.nanoseconds + 1_000))
+        }
+        #expect(captured[..<69].allSatisfy { abs($0) <= 1e-5 && $0 != 0 })
+        #expect(Array(captured[69...]) == (1...59).map { Float($0) })
+    }
+
     @Test("a card retains its rings") func keepsRings() throws {
         var rings: (AudioRing?, AudioRing?) = (
             AudioRing(channelCount: 1, capacity: 64), AudioRing(channelCount: 1, capacity: 64)

@@ -21,6 +21,28 @@ import Testing
         try file.close()
     }
 
+    /// Writes two seconds of noise, and returns the first ones of its samples.
+    static func writeVoice(_ path: String, seed: Int) throws -> [Float] {
+        var random = SeededRandom(seed: UInt64(seed))
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 88_200)
+        for i in 0..<buffer.frameCapacity { buffer.channels[0][i] = Float(0.4 * random.unit() - 0.2) }
+        let file = try SoundFiles.create(path, format: AudioFormat(sampleRate: 44_100, channelCount: 1))
+        try file.write(buffer.channels, frameCount: buffer.frameCapacity)
+        try file.close()
+        return (0..<4_410).map { buffer.channels[0][$0] }
+    }
+
+    /// Returns the frame of a stem at which a voice begins: the lag of the greatest correlation.
+    static func start(of voice: [Float], in stem: String) throws -> Int {
+        let file = try SoundFiles.open(stem)
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: 8_820)
+        _ = try file.read(into: buffer.channels, frameCount: buffer.frameCapacity)
+        func correlation(_ lag: Int) -> Float {
+            voice.indices.reduce(0) { $0 + voice[$1] * buffer.channels[0][$1 + lag] }
+        }
+        return (0..<4_410).max { correlation($0) < correlation($1) } ?? -1
+    }
+
     /// Returns the folder of the first take in a singer's folder.
     static func take(_ folder: String) throws -> String {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 != "Songs" }
@@ -31,13 +53,19 @@ import Testing
         let scratch = try Scratch()
         try Self.writeSong(scratch("Blue Moon.wav"))
         let (port, keys, guestKeys) = (try Earshot.freePort(), try PseudoTerminal(), try PseudoTerminal())
-        let card = ["--device", "simulated", "--speak", Earshot.speech]
+        // Each begins to sing when it hears the song.
+        let voices = try [1, 2].map { try Self.writeVoice(scratch("voice \($0).wav"), seed: $0) }
+        func card(_ singer: Int, block: Int, drift: Int) -> [String] {
+            ["--device", "simulated", "--speak", scratch("voice \(singer).wav"), "--sing"]
+                + ["--block", "\(block)", "--drift", "\(drift)"]
+        }
         let host = try Earshot.start(
-            ["duet", "host", scratch("Blue Moon.wav"), "--port", "\(port)", "--accept", "all", "--no-announce"] + card
-                + ["--name", "Anna", "--folder", scratch("anna")], terminal: keys)
+            ["duet", "host", scratch("Blue Moon.wav"), "--port", "\(port)", "--accept", "all", "--no-announce"]
+                + card(1, block: 128, drift: 100) + ["--name", "Anna", "--folder", scratch("anna")], terminal: keys)
         try #require(host.says("Song: Blue Moon (0:02)."), "\(host.errors)")
         let guest = try Earshot.start(
-            ["duet", "join", "127.0.0.1:\(port)", "--name", "Ben", "--folder", scratch("ben")] + card,
+            ["duet", "join", "127.0.0.1:\(port)", "--name", "Ben", "--folder", scratch("ben")]
+                + card(2, block: 256, drift: -100),
             terminal: guestKeys)
         try #require(guest.says("Song received."), "\(guest.errors)")
         try #require(guest.says(" ms. Your voices will be recorded. Press Enter"), "\(guest.errors)")
@@ -78,6 +106,10 @@ import Testing
             let stem = try SoundFiles.open("\(folders[0])/\(name)")
             #expect(stem.frameCount == 88_200 && stem.processingFormat.sampleRate == 44_100)
         }
+        // Both voices begin with the first sound of the song, which fades in.
+        let starts = try zip(["Anna", "Ben"], voices).map { try Self.start(of: $1, in: "\(folders[0])/\($0).flac") }
+        print("the voices begin at the frames \(starts)")
+        #expect(abs(starts[0] - starts[1]) <= 1 && (0...60).contains(starts[0]), "\(starts)")
         #expect(FileManager.default.fileExists(atPath: scratch("ben") + "/Songs/Blue Moon.wav"))
         let mix = try Earshot.start(["mix", folders[1], "--preset", "stage", "--json"])
         #expect(mix.wait() == .exit(0) && mix.output.contains("mix-stage.m4a"), "\(mix.output)\(mix.errors)")

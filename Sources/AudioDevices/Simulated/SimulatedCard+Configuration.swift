@@ -31,6 +31,9 @@ extension SimulatedCard {
         /// The microphone's sound; silence while the ring is empty, or without a ring. The ring has at most as many channels as
         /// the card has inputs. The card retains the ring and is its only reader.
         public var source: AudioRing?
+        /// True if the microphone's sound begins with the first sound of the loudspeaker, at the same instant at both converters: a
+        /// singer who begins with the song.
+        package var sourceFollowsSound = false
         /// The loudspeaker's sound. The ring has at most as many channels as the card has outputs. The card retains the ring and
         /// is its only writer. A block that does not fit becomes a gap in the ring.
         public var sink: AudioRing?

@@ -18,6 +18,8 @@ extension SimulatedCard {
         let sampleRate: Double
         let startTime = Atomic<Int64>(.min)
         let starved = Atomic<Int>(0)
+        /// The card's frame at which the source begins; `.min` for the first one, `.max` until the loudspeaker has a sound.
+        var sourceStart: Int64
         var hasRings = true
         var ringSlack = RingMarks(source: 0, sink: 0)  // nanoseconds by which the rings are off their frames' times
         var block = 0  // the index in `blocks` of the block that is due next, or runs
@@ -31,6 +33,7 @@ extension SimulatedCard {
             self.wiring = wiring
             source = configuration.source?.reader
             sink = configuration.sink?.writer
+            sourceStart = configuration.sourceFollowsSound ? .max : .min
             let blockFrameCounts =
                 configuration.blockFrameCounts.isEmpty
                 ? [configuration.blockFrameCount] : configuration.blockFrameCounts
@@ -198,12 +201,33 @@ extension SimulatedCard {
             let input = state.pointee.wiring.captured
             for c in 0..<input.count { clearSamples(input[c], frames) }
             guard input.count > 0, state.pointee.hasRings, let source = state.pointee.source else { return }
-            let count = source.read(input, frameCount: frames).frameCount
-            if count < frames { state.pointee.starved.wrappingAdd(frames &- count, ordering: .relaxed) }
+            let (first, start) = (state.pointee.sampleTime, state.pointee.sourceStart)
+            let wait = max(0, min(Int64(frames), start == .min ? 0 : start &- first))
+            let offset = Int(truncatingIfNeeded: wait)
+            // A quiet room: digital silence would be a microphone that is switched off.
+            for c in 0..<input.count { for i in 0..<offset { input[c][i] = i & 1 == 0 ? 1e-5 : -1e-5 } }
+            guard offset < frames else { return }
+            let count = source.read(input, frameCount: frames &- offset, offset: offset).frameCount
+            if count < frames &- offset {
+                state.pointee.starved.wrappingAdd(frames &- offset &- count, ordering: .relaxed)
+            }
+        }
+
+        /// Lets the source begin with the first sound of a block that is about to be played.
+        @_noLocks
+        private func noteSound(_ channels: Channels) {
+            guard state.pointee.sourceStart == .max, channels.count > 0 else { return }
+            for i in 0..<frameCount where abs(channels[0][i]) > 0.001 {
+                // A rendered frame leaves its converter two blocks after the captured frame of this number.
+                let ahead = Int64(i &+ 2 &* state.pointee.longestBlock)
+                state.pointee.sourceStart = state.pointee.sampleTime &+ ahead
+                return
+            }
         }
 
         @_noLocks
         private func play(_ channels: Channels) {
+            noteSound(channels)
             guard channels.count > 0, state.pointee.hasRings, let sink = state.pointee.sink else { return }
             sink.write(channels, frameCount: frameCount)
         }

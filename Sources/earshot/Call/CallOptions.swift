@@ -65,6 +65,7 @@ struct CallOptions: ParsableArguments {
 
     func validate() throws {
         if hear != nil, card.device != .simulated { throw ValidationError("--hear needs --device simulated") }
+        if simulatedSpeaker.sing, speak == nil { throw ValidationError("--sing needs --speak") }
         if separateInput {
             if card.device == .simulated { throw ValidationError("--separate-input is for real sound cards") }
             if voice.voiceProcessing == .on {
@@ -133,4 +134,7 @@ struct SimulatedSpeakerOptions: ParsableArguments {
         help: ArgumentHelp("Audio file to record the simulated loudspeaker to.", valueName: "file"),
         completion: .file(extensions: SoundFileOutput.endings))
     var hear: String?
+
+    @Flag(help: "Begin --speak with the first sound of the simulated loudspeaker, as one who sings to a song.")
+    var sing = false
 }

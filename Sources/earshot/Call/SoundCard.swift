@@ -43,7 +43,8 @@ final class SoundCard: LiveCallDevice {
     init(_ options: CallOptions) throws {
         asked = options.card.system
         // The paths are absolute, since the report may be read in another folder.
-        spokenPath = options.speak.map { URL(fileURLWithPath: $0).path }
+        // A file that begins with the song has no known time.
+        spokenPath = options.simulatedSpeaker.sing ? nil : options.speak.map { URL(fileURLWithPath: $0).path }
         heardPath = options.hear.map { URL(fileURLWithPath: $0).path }
         let system: any AudioSystem
         var configuration: SimulatedCard.Configuration?
@@ -64,6 +65,7 @@ final class SoundCard: LiveCallDevice {
                 outputChannelCount: options.channels, driftPPM: options.drift, source: source,
                 sink: sink)
             card.script = options.cardScript?.events ?? []
+            card.sourceFollowsSound = options.simulatedSpeaker.sing
             (self.source, self.sink, configuration) = (source, sink, card)
             system = SimulatedSystem.standard(card)
         } else {
