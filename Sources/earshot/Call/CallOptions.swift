@@ -135,6 +135,6 @@ struct SimulatedSpeakerOptions: ParsableArguments {
         completion: .file(extensions: SoundFileOutput.endings))
     var hear: String?
 
-    @Flag(help: "Begin --speak with the first sound of the simulated loudspeaker, as one who sings to a song.")
+    @Flag(help: "Begin --speak with the first sound of the simulated loudspeaker, such as a count-in.")
     var sing = false
 }
