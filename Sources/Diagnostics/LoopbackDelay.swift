@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotAudioDSP
 
 /// A delay line that changes its delay by fading from one tap to another, so that it neither clicks nor changes the pitch. Safe
 /// on the render thread, except creation.
@@ -57,7 +58,4 @@ struct LoopbackDelay: ~Copyable {
 /// Returns the value at `frame` of a smooth curve that rises from 0 to 1 over `length` frames and then stays at 1. Safe on the
 /// render thread.
 @_noLocks
-func smoothStep(_ frame: Int, of length: Int) -> Float {
-    let x = min(1, Float(frame) / Float(length))
-    return x * x * (3 - 2 * x)
-}
+func smoothStep(_ frame: Int, of length: Int) -> Float { smoothStep(min(1, Float(frame) / Float(length))) }

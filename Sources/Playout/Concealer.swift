@@ -173,8 +173,7 @@ struct Concealer: ~Copyable {
             let count = min(frameCount, length &- blended)
             for c in 0..<channelCount {
                 for i in 0..<count {
-                    let share = (Float(blended &+ i) + 0.5) / Float(length)
-                    let weight = share * share * (3 - 2 * share)
+                    let weight = smoothStep((Float(blended &+ i) + 0.5) / Float(length))
                     let substitute = continued(c, elapsed &+ i)
                     output[c][offset &+ i] = substitute + (output[c][offset &+ i] - substitute) * weight
                 }

@@ -2,6 +2,7 @@
 
 import CEarshotRealtime
 import EarshotAudioBase
+import EarshotAudioDSP
 
 /// Decoded sound that waits for the resampler, with the last 21 ms before it, in which periods can be removed or repeated.
 ///
@@ -108,8 +109,7 @@ struct TimeScaler: ~Copyable {
             let old = channels[c] + from
             let new = channels[c] + to
             for i in 0..<count {
-                let x = (Float(i) + 0.5) / Float(count)
-                let weight = x * x * (3 - 2 * x)
+                let weight = smoothStep((Float(i) + 0.5) / Float(count))
                 new[i] = old[i] + (new[i] - old[i]) * weight
             }
         }

@@ -342,34 +342,3 @@ import Testing
         init(_ status: DuetStatus<Int>) { self.status = status }
     }
 }
-
-/// A song whose device runs at another rate follows the group's time.
-@Suite struct SongFollowerTests {
-    @Test(arguments: [-200.0, -30, 0, 100, 200]) func `a song follows the group's time`(ppm: Double) {
-        var follower = SongFollower()
-        var (error, correction, worst, worstLater) = (0.05e-3, 0.0, 0.0, 0.0)
-        // The correction is heard 0.7 s later.
-        var waiting = [Double](repeating: 0, count: 14)
-        for turn in 0..<1_200 {
-            let now = HostTime(nanoseconds: Int64(turn) * 50_000_000)
-            let endError = error - 0.05 * waiting.reduce(0, +)
-            correction = follower.correction(heardError: error, endError: endError, at: now) ?? correction
-            waiting.append(correction)
-            error += 0.05 * (ppm * 1e-6 - waiting.removeFirst())
-            worst = max(worst, abs(error))
-            if turn > 200 { worstLater = max(worstLater, abs(error)) }
-        }
-        print("song follower: \(ppm) ppm: worst \(worst * 1e6) µs, after 10 s \(worstLater * 1e6) µs")
-        #expect(worst <= 51e-6 + 1.2e-6 * abs(ppm) && worstLater < 10e-6)
-    }
-
-    @Test func `a large error is left to the next order, and no correction exceeds a thousandth`() {
-        var follower = SongFollower()
-        func correction(_ error: Double, _ seconds: Double) -> Double? {
-            let now = HostTime(nanoseconds: 0).advanced(bySeconds: seconds)
-            return follower.correction(heardError: error, endError: error, at: now)
-        }
-        #expect([correction(3, 0), correction(0.04, 0), correction(-0.04, 0.1)] == [nil, 0.001, nil])
-        #expect(correction(-0.04, 0.3) == -0.001)
-    }
-}

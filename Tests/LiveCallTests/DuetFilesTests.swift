@@ -91,6 +91,7 @@ import Testing
         let rig = try await Rig()
         try rig.addAttempt(1, singers: [bob], stems: [bob])
         try rig.addAttempt(2, singers: [bob])
+        rig.call.duet.withLock { $0.announcementTime = 600 }
         await rig.announce(hash, of: 1, by: 2)
         // The offer comes before the announcement of the second take.
         let offer = offer(from: bob)
@@ -112,6 +113,15 @@ import Testing
         let offer = offer(from: bob)
         #expect(await rig.call.receiveForDuet(IncomingFile(offer), from: bob))
         #expect(await happens { offer.isOver })
+        await rig.close()
+    }
+
+    @Test func `a file that no take can ask for is not of the duet`() async throws {
+        let rig = try await Rig()
+        try rig.addAttempt(1, singers: [bob], stems: [bob])
+        rig.call.duet.withLock { $0.announcementTime = 600 }
+        #expect(await !rig.call.receiveForDuet(IncomingFile(offer(from: bob)), from: bob))
+        #expect(await !rig.call.receiveForDuet(IncomingFile(offer(from: cid)), from: cid))
         await rig.close()
     }
 

@@ -168,6 +168,11 @@ import Testing
         var other = described
         other.hash = String(repeating: "0", count: 64)
         #expect(find(2, other) == nil)
+        func find(after hours: Double) -> String? {
+            let now = Date().addingTimeInterval(3_600 * hours)
+            return TakeFolders.find(id: 2, key: "aa", song: described, in: scratch.folder, at: now)?.folder
+        }
+        #expect(find(after: 0.9) != nil && find(after: 1.1) == nil)
     }
 
     @Test func `a killed singer's take of a beat is found by the beat, and finished without a file`() throws {

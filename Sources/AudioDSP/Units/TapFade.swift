@@ -74,8 +74,7 @@ struct TapFade: BitwiseCopyable {
             weight = 0
             start()
         } else {
-            let x = Float(length &- remaining) * step
-            weight = x * x * (3 - 2 * x)
+            weight = smoothStep(Float(length &- remaining) * step)
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotAudioDSP
 
 /// Lets the sound before a gap fall to 0 after it instead of ending abruptly. An effect that delays the sound would make a step of
 /// the abrupt end.
@@ -28,8 +29,7 @@ struct GapTail {
         if count > 0 {
             for c in 0..<channelCount {
                 for i in 0..<count {
-                    let share = 1 - Float(position &+ i &+ 1) / Float(length)
-                    block[c][i] += start[c] * share * share * (3 - 2 * share)
+                    block[c][i] += start[c] * smoothStep(1 - Float(position &+ i &+ 1) / Float(length))
                 }
             }
             position &+= count

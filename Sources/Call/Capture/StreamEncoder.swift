@@ -149,8 +149,7 @@ package final class StreamEncoder {
 
     private func fadeIn(_ channels: Channels, from first: Int, count: Int) {
         for i in 0..<count {
-            let share = (Float(fadedFrames + i) + 0.5) / Float(fadeFrames)
-            let gain = share * share * (3 - 2 * share)
+            let gain = smoothStep((Float(fadedFrames + i) + 0.5) / Float(fadeFrames))
             for c in 0..<channels.count { channels[c][first + i] *= gain }
         }
     }

@@ -176,4 +176,12 @@ extension DuetCore {
         else { return nil }
         return transport.position(at: time)
     }
+
+    /// The seconds of the group's time per second of the local clock, less 1; nil while the group's time is unknown.
+    package func groupRate(at local: HostTime) -> Double? {
+        guard let time = group.groupTime(at: local)?.time,
+            let later = group.groupTime(at: local.advanced(bySeconds: 1))?.time
+        else { return nil }
+        return later.seconds(since: time) - 1
+    }
 }

@@ -24,6 +24,7 @@ struct SongDeck: ~Copyable {
     /// The pieces of the ring that are not played yet.
     private var ring = SongMap()
     private var log: SongLog?
+    private var deviceRate: DeviceRate
     /// The ring frame that is due next.
     private var dueFrame = 0
 
@@ -31,6 +32,7 @@ struct SongDeck: ~Copyable {
     init(_ file: any SoundFileReader, countIn: Beat?, _ memory: SongMemory) {
         source = SongSource(file, countIn: countIn, into: memory)
         self.memory = memory
+        deviceRate = DeviceRate(sampleRate: memory.sampleRate)
     }
 
     mutating func apply(_ order: Order) {
@@ -74,6 +76,7 @@ struct SongDeck: ~Copyable {
     mutating func readPlayed() {
         while let part = memory.played.pop() {
             log?.append(.played(part))
+            deviceRate.add(part.block)
             dueFrame = part.dueFrame ?? dueFrame
             state.isPlaying = part.silence == nil
             switch part.silence {
@@ -86,6 +89,7 @@ struct SongDeck: ~Copyable {
                 }
             }
         }
+        state.deviceRate = deviceRate.deviation
     }
 
     private mutating func note(_ part: PlayedBlock) {
@@ -94,10 +98,9 @@ struct SongDeck: ~Copyable {
         guard let piece = ring.pieces.first else { return }
         state.position = piece.position(at: end)
         let frames = part.offset + part.frameCount
-        state.hostTime = part.block.hostTime.advanced(
-            bySeconds: Double(frames) / memory.sampleRate + part.block.latency)
+        state.hostTime = part.block.hostTime.advanced(bySeconds: deviceRate.seconds(frames) + part.block.latency)
         if let last = ring.pieces.last {
-            let ahead = Double(last.end - end) / memory.sampleRate
+            let ahead = deviceRate.seconds(Int(last.end - end))
             state.end = (last.endPosition, state.hostTime.advanced(bySeconds: ahead))
         }
         if source.hasEnded, end >= Int64(source.writtenCount) { state.hasEnded = true }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotAudioDSP
 
 /// Fades a song or a stem within 5 ms after its beginning and before its end.
 ///
@@ -41,7 +42,6 @@ struct SongFade: BitwiseCopyable {
     @_noLocks
     func gain(at distance: Int) -> Float {
         if distance >= length { return 1 }
-        let share = Float(max(0, distance)) / Float(length)
-        return share * share * (3 - 2 * share)
+        return smoothStep(Float(max(0, distance)) / Float(length))
     }
 }

@@ -13,6 +13,7 @@ package struct DuetFolder: Sendable {
     /// The maximum number of stems.
     package static let maximumStemCount = 64
     static let songName = "song"
+    private static let dateFormat = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
     /// The absolute path.
     package let path: String
@@ -42,6 +43,9 @@ package struct DuetFolder: Sendable {
     /// The attempt whose take the folder has; nil if unknown.
     var attempt: RecordingManifest.Attempt? { manifest.attempt }
 
+    /// The time at which the folder was described; nil if unknown.
+    var began: Date? { try? Self.dateFormat.parse(manifest.started) }
+
     /// Creates a folder and copies the song. In a folder with files, creates a subfolder named by date and `name`.
     /// - Parameters:
     ///   - folder: the user's folder; nil for `Earshot` in the user's music folder.
@@ -68,7 +72,7 @@ package struct DuetFolder: Sendable {
         self.path = path
         manifest = RecordingManifest(
             earshot: program, room: name,
-            started: Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)), zero: 0,
+            started: Date().formatted(Self.dateFormat), zero: 0,
             sampleRate: 0, channelCount: 1, recordedBy: recordedBy, clock: "song", attempt: attempt)
         do throws(DuetFolderError) {
             switch song {

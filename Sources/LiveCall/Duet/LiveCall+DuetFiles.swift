@@ -11,12 +11,10 @@ import Glibc
 extension LiveCall {
     /// The bytes of a second of the largest stem: two channels of 24 bits at 192 kHz.
     private static let stemBytesPerSecond = 192_000.0 * 2 * 3
-    /// Seconds for which a file waits for the announcement that asks for it.
-    private static let announcementTime = 2.0
 
     /// Receives a file that belongs to the duet. Returns false for any other file.
     func receiveForDuet(_ file: IncomingFile, from member: MemberID) async -> Bool {
-        let end = HostTime.now().advanced(bySeconds: Self.announcementTime)
+        let end = HostTime.now().advanced(bySeconds: duet.withLock { $0.announcementTime })
         var isRepeated = false
         repeat {
             guard let core = duet.withLock({ $0.core }), let song = core.song else { return false }
@@ -36,6 +34,7 @@ extension LiveCall {
                     return true
                 }
             }
+            guard isRepeated || duet.withLock({ $0.awaitsStem(of: member) }) else { return false }
             try? await Task.sleep(for: .milliseconds(50))
         } while HostTime.now() < end && !Task.isCancelled
         if isRepeated { file.decline() }

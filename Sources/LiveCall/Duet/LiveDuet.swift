@@ -100,6 +100,8 @@ struct LiveDuet: Sendable {
     var folder: String?
     /// The attempts of all songs, in order, each with its song's hash and its number.
     private(set) var attempts: [(song: String, number: UInt32, files: Attempt)] = []
+    /// Seconds for which a file from a singer waits for the announcement that asks for it.
+    var announcementTime = 2.0
     /// The attempt to record as soon as no other recording runs; nil without one.
     var awaitedRecording: UInt32?
     /// True while the recording is that of an attempt.
@@ -144,6 +146,9 @@ struct LiveDuet: Sendable {
         change(&attempts[index].files)
     }
 
+    /// Returns true if a stem of another singer may still be announced.
+    func awaitsStem(of member: MemberID) -> Bool { attempts.contains { $0.files.awaitedSingers.contains(member) } }
+
     func status(at now: HostTime) -> LiveDuetStatus? {
         guard let core, core.isActive || chosen != nil || !problems.isEmpty else { return nil }
         let duet = core.status(at: now)
@@ -175,14 +180,14 @@ struct LiveDuet: Sendable {
 
     /// Keeps the song in step with the group's time.
     mutating func followTime(at now: HostTime) {
-        guard let player, let core else { return }
+        guard let player, let core, let groupRate = core.groupRate(at: now) else { return }
         let state = player.state
-        guard state.isPlaying, let heard = core.duePosition(at: state.hostTime),
-            let end = core.duePosition(at: state.end.hostTime)
-        else { return follower.restart() }
-        let correction = follower.correction(
-            heardError: heard - state.position.frames / player.sampleRate,
-            endError: end - state.end.position.frames / player.sampleRate, at: now)
+        var endError = 0.0
+        if state.isPlaying {
+            guard let end = core.duePosition(at: state.end.hostTime) else { return }
+            endError = end - state.end.position.frames / player.sampleRate
+        }
+        let correction = follower.correction(rate: groupRate - state.deviceRate, endError: endError, at: now)
         if let correction { player.setCorrection(correction) }
     }
 

@@ -13,6 +13,8 @@ package struct TakeFolders: Sendable {
     private static let limit = 999
     /// The maximum numbers of folders that are searched, the latest first, and of takes in each.
     private static let searchLimits = (folders: 8, takes: 100)
+    /// The seconds beyond the song's length for which a take can be continued.
+    private static let longestPause = 3_600.0
 
     /// The absolute path of the folder with the song, the stems and the mix.
     package let folder: String
@@ -38,13 +40,15 @@ package struct TakeFolders: Sendable {
     mutating func addRecording() { recordings.append(Self.recording(recordings.count + 1, of: folder)) }
 
     /// Finds the take of an attempt that an earlier program began: by the attempt's random number, the singer's key and the song's
-    /// hash.
+    /// hash. A take that began long before is not found, so a host cannot add to an old one.
     /// - Parameters:
     ///   - parent: the user's folder of duets; nil for the default folder.
-    static func find(id: UInt64, key: String, song: DuetSong, in parent: String?) -> TakeFolders? {
+    static func find(id: UInt64, key: String, song: DuetSong, in parent: String?, at now: Date = Date()) -> TakeFolders?
+    {
         for path in takes(of: song, in: parent) {
             guard let found = try? DuetFolder(path: path), let attempt = found.attempt, attempt.id == id,
-                attempt.key == key, found.songHash == song.hash
+                attempt.key == key, found.songHash == song.hash, let began = found.began,
+                now.timeIntervalSince(began) < song.duration + longestPause
             else { continue }
             return TakeFolders(folder: path)
         }
