@@ -50,6 +50,12 @@ extension RenderDecoder.Handle {
         return frames(conceal, call)
     }
 
+    /// Sets the codec's state to that before the concealment since the last packet, which is not played.
+    @inlinable @_noLocks
+    package func undoConcealment() {
+        if let undo = functions.undoConcealment { earshot_decoder_reset(undo, state) }
+    }
+
     /// Returns true if a packet also contains a copy of the previous packet; false if the codec has no such copies.
     @inlinable @_noLocks
     package func carriesPrevious(_ call: DecoderCall) -> Bool {

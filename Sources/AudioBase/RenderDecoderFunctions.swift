@@ -8,21 +8,23 @@ package struct RenderDecoderFunctions: Sendable {
     package typealias Frames = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Int
     /// Receives the state and a ``DecoderCall``.
     package typealias Query = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer) -> Bool
-    /// Receives the state and resets it.
+    /// Receives the state and sets it back.
     package typealias Reset = @convention(c) (UnsafeMutableRawPointer) -> Void
     @usableFromInline let decode: Frames
     @usableFromInline let conceal: Frames?
+    @usableFromInline let undoConcealment: Reset?
     @usableFromInline let carriesPrevious: Query?
     @usableFromInline let recoverPrevious: Frames?
     @usableFromInline let reset: Reset
 
     /// Creates functions that are safe on the render thread; nil for what the codec does not support.
     package init(
-        decode: @escaping Frames, conceal: Frames? = nil, carriesPrevious: Query? = nil, recoverPrevious: Frames? = nil,
-        reset: @escaping Reset
+        decode: @escaping Frames, conceal: Frames? = nil, undoConcealment: Reset? = nil, carriesPrevious: Query? = nil,
+        recoverPrevious: Frames? = nil, reset: @escaping Reset
     ) {
         self.decode = decode
         self.conceal = conceal
+        self.undoConcealment = undoConcealment
         self.carriesPrevious = carriesPrevious
         self.recoverPrevious = recoverPrevious
         self.reset = reset

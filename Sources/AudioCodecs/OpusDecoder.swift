@@ -196,6 +196,12 @@ extension OpusDecoder: RenderDecoderMaker {
         }
 
         @_noLocks
+        mutating func undoConcealment() {
+            if concealedCount > 0 { renderer.restore() }
+            concealedCount = 0
+        }
+
+        @_noLocks
         func carriesPrevious(_ call: DecoderCall) -> Bool {
             guard let bytes = call.bytes else { return false }
             return renderer.carriesEarlier(bytes, byteCount: call.byteCount)
@@ -225,6 +231,7 @@ extension OpusDecoder: RenderDecoderMaker {
                     $0.assumingMemoryBound(to: OpusRenderState.self).pointee.conceal(
                         $1.assumingMemoryBound(to: DecoderCall.self).pointee)
                 },
+                undoConcealment: { $0.assumingMemoryBound(to: OpusRenderState.self).pointee.undoConcealment() },
                 carriesPrevious: {
                     $0.assumingMemoryBound(to: OpusRenderState.self).pointee.carriesPrevious(
                         $1.assumingMemoryBound(to: DecoderCall.self).pointee)

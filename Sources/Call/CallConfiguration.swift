@@ -38,6 +38,8 @@ public struct CallConfiguration: Hashable, Sendable {
     public var deviceRate: Double
     /// The frames of a device's block.
     package var deviceBlock: Int
+    /// The frames of a block of the remote peer's device, at ``streamRate``; 0 if unknown.
+    var remoteBlock = 0
     /// The local trade of delay against gaps. In ``CallStatistics`` it is the current one (``CallSession/latencyProfile``).
     public var latencyProfile: LatencyProfile
 
@@ -62,8 +64,15 @@ public struct CallConfiguration: Hashable, Sendable {
 
 /// The media negotiated with a remote peer, and the direction at the local peer, which is never `inactive`.
 package struct NegotiatedMedia: Hashable, Sendable {
-    package let configuration: CallConfiguration
+    package private(set) var configuration: CallConfiguration
     let direction: SessionDescription.Direction
+
+    /// Returns true if running media may stay as it is: it has learned the delays of a changed remote device.
+    func isSame(as other: NegotiatedMedia) -> Bool {
+        var copy = self
+        copy.configuration.remoteBlock = other.configuration.remoteBlock
+        return copy == other
+    }
 }
 
 extension CallConfiguration {
@@ -72,10 +81,12 @@ extension CallConfiguration {
 
     /// The configuration for the playout of the received stream.
     package var playout: PlayoutConfiguration {
-        PlayoutConfiguration(
+        var playout = PlayoutConfiguration(
             coding: codec.inCalls.decoding, streamRate: streamRate, deviceRate: deviceRate, channelCount: channelCount,
             framesPerPacket: framesPerPacket, latencyProfile: latencyProfile,
             fallback: alternativeCodec?.inCalls.decoding)
+        playout.senderBlock = remoteBlock
+        return playout
     }
 
     /// The codec to which media may change without a gap: PCM for Opus, Opus for PCM at 48 kHz; nil for other formats.

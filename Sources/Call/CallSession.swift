@@ -88,7 +88,7 @@ public final class CallSession: MediaNegotiator {
     /// The port's thread and voice processing run just below that priority.
     package func followDevice() {
         media.follow(device, microphone: microphone)
-        roster.follow(device)
+        roster.follow(device, microphone: microphone)
         voice?.follow(device)
         followVoicePath()
         processor.collect()

@@ -33,6 +33,10 @@ struct DelaySteering: ~Copyable {
     private static var leastJump: Double { @_noLocks get { 0.000_2 } }
     /// The seconds in which a small excess delay falls to about a third (1/e).
     private static var timeConstant: Double { @_noLocks get { 2 } }
+    /// The longest wait for the end of a sender's block that the usual reserve covers: that of blocks of 256 frames at 44.1 kHz.
+    private static var coveredWait: Double { @_noLocks get { 0.006 } }
+    /// The seconds by which the delays of a wired network vary.
+    private static var wiredJitter: Double { @_noLocks get { 0.002 } }
     // The following limits are shares of the playing speed. They were chosen, not measured;
     // docs/decisions/inaudible-delay-changes.md names the first two.
 
@@ -121,11 +125,24 @@ struct DelaySteering: ~Copyable {
     /// Returns the reader's first cursor, a frame of the stream, when the first packet has arrived.
     @_noLocks
     func firstCursor(_ header: PacketHeader, arrival: Double, now: Double, frameCount: Int) -> Int {
-        let initialDelay = max(configuration.initialMargin, tracker.latencyProfile.ceiling / 16)
+        let initialDelay = max(
+            max(configuration.initialMargin, tracker.latencyProfile.ceiling / 16), longestDelay(of: header))
         let delay =
             arrival - Double(header.position) / configuration.streamRate + configuration.margin
             + (configuration.fixedDepth > 0 ? configuration.fixedDepth : initialDelay)
         return Int((now - delay) * configuration.streamRate) &- resampler.inputNeeded(for: frameCount) &+ scaler.lead
+    }
+
+    /// Returns the seconds by which packets of this length may be late, if the sender's block is known; 0 if the usual reserve
+    /// covers them, and for packets that are blocks, or parts of one. The first packet may be the promptest, and it takes many
+    /// packets to learn how long others wait.
+    @_noLocks
+    private func longestDelay(of header: PacketHeader) -> Double {
+        let coding = header.isFallbackCodec ? configuration.fallback : configuration.coding
+        let block = coding?.packetsAreBlocks == true ? 0 : configuration.senderBlock
+        let wait = block > 0 ? block &- BlockGrid.greatestCommonDivisor(block, header.frameCount) : 0
+        let seconds = Double(wait) / configuration.streamRate
+        return seconds > Self.coveredWait ? min(tracker.latencyProfile.ceiling, seconds + Self.wiredJitter) : 0
     }
 
     // MARK: Steering

@@ -78,6 +78,13 @@ struct PayloadDecoder: ~Copyable {
         return frames
     }
 
+    /// Drops the codec's concealment before it is played. The codec then does not continue it in the next packet.
+    @_noLocks
+    mutating func rejectConcealment() {
+        stage.removeAll()
+        decoder(isInFallback).undoConcealment()
+    }
+
     /// Decodes a packet's copy of the previous packet (Opus's in-band FEC) if only the previous packet is missing.
     /// - Returns: false if there is no such copy.
     @_noLocks

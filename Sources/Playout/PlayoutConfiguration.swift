@@ -25,6 +25,9 @@ public struct PlayoutConfiguration: Sendable, Equatable {
     /// A second codec that packets may have (``PacketHeader/isFallbackCodec``); nil for none.
     package var fallback: RenderCodec?
 
+    /// The stream's frames that the sender's device captures at once; 0 if unknown. Packets of another length wait for the end of a
+    /// block, so their delays vary.
+    package var senderBlock = 0
     /// The seconds that the earliest packet waits, whatever the network and the profile; 0 to follow the profile.
     package var fixedDepth = 0.0
     /// True if the device's cycles are pulled later than they happened: a packet then counts from the first cycle that began

@@ -188,7 +188,7 @@ struct StreamReader: ~Copyable {
             let frames = decoder.conceal(position: cursor, gap: gap)
             let (staged, start) = (decoder.stage.channels, decoder.stage.offset)
             if frames > 0, concealer.isRougher(staged, offset: start, frameCount: frames) {
-                decoder.stage.removeAll()
+                decoder.rejectConcealment()
             } else if frames > 0 {
                 if concealedRunFrames == 0 { concealer.begin(before: staged, offset: start) }
                 closeSeam()

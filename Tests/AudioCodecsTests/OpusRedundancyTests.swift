@@ -61,6 +61,39 @@ import Testing
         }
     }
 
+    /// Playout replaces a rough concealment by its own, and the decoder must not continue the former.
+    @Test(arguments: [OpusFrameDuration.microseconds2500, .milliseconds10, .milliseconds20], [1, 3])
+    func `after an undone concealment packets are decoded as if nothing had been concealed`(
+        _ duration: OpusFrameDuration, pieces: Int
+    ) throws {
+        let packets = try packets(percent: 0, duration)
+        let frames = duration.frameCount
+        let (undone, untouched) = (
+            try OpusDecoder.makeRenderDecoder(sampleRate: 48_000, channelCount: 1),
+            try OpusDecoder.makeRenderDecoder(sampleRate: 48_000, channelCount: 1)
+        )
+        let (heard, expected) = (
+            AudioBuffer(channelCount: 1, frameCapacity: frames), AudioBuffer(channelCount: 1, frameCapacity: frames)
+        )
+        for (n, packet) in packets.prefix(100).enumerated() {
+            func call(_ output: AudioBuffer, _ bytes: UnsafeBufferPointer<UInt8>? = nil) -> DecoderCall {
+                DecoderCall(
+                    bytes: bytes?.baseAddress, byteCount: bytes?.count ?? 0, position: n * frames,
+                    frameCount: frames, output: output.channels, capacity: frames)
+            }
+            if n % 10 == 7 {
+                for _ in 0..<pieces { #expect(undone.handle.conceal(call(heard)) == frames) }
+                for _ in 0..<2 { undone.handle.undoConcealment() }
+                continue
+            }
+            packet.withUnsafeBufferPointer { bytes in
+                #expect(undone.handle.decode(call(heard, bytes)) == frames)
+                #expect(untouched.handle.decode(call(expected, bytes)) == frames)
+            }
+            #expect(heard.samples(0) == expected.samples(0))
+        }
+    }
+
     /// Decodes packets of which every tenth is lost, in one of three ways.
     private func decode(_ packets: [[UInt8]], recovering: Bool?) throws -> [Float] {
         let decoder = try OpusDecoder(channelCount: 1)

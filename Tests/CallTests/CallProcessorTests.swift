@@ -106,6 +106,25 @@ import Testing
         #expect(positions == [0, 64, 256, 320])
     }
 
+    /// A change of the device may take less than 50 ms, and its first and last blocks may have no fades.
+    @Test(arguments: [1, 20, 200]) func `an effect that delays the sound makes no step of a gap`(lostBlocks: Int) {
+        let card = Card()
+        let processor = CallProcessor(channelCount: 1, deviceRate: 48_000, wakeup: Wakeup())
+        processor.effects.set(TestInsert.make(delay: 100).insert)
+        let block = AudioBuffer(channelCount: 1, frameCapacity: Self.block)
+        var heard: [Float] = []
+        for number in 0..<200 {
+            var cycle = card.cycle(number < 100 ? number : number + lostBlocks, plays: false)
+            processor.captureCallback(&cycle)
+            let slice = processor.captured.reader.read(block.channels, frameCount: Self.block)
+            if number >= 100 { heard += UnsafeBufferPointer(start: block.channels[0], count: slice.frameCount) }
+        }
+        let steepest = zip(heard, heard.dropFirst()).map { abs($0 - $1) }.max() ?? 1
+        // The sound rises by 1 / 40,000 a frame, also during the gap and the crossfade.
+        let allowed = 1 / 40_000 + Float(64 * lostBlocks + 240) / 40_000 * 1.6 / 240
+        #expect(heard.count == 6_400 && steepest < allowed, "\(steepest)")
+    }
+
     private func taken(_ processor: CallProcessor) -> [Float] {
         let block = AudioBuffer(channelCount: 2, frameCapacity: Self.block)
         var all: [Float] = []

@@ -21,4 +21,19 @@ import Testing
             #expect(zip(heard[c], heard[c].dropFirst()).allSatisfy { abs($0 - $1) < 0.0035 })
         }
     }
+
+    @Test(arguments: [0.5, 0.0, -0.25] as [Float])
+    func `sound that begins abruptly after a gap joins the sound before it`(level: Float) {
+        var tail = GapTail(sampleRate: 48_000)
+        let block = AudioBuffer(channelCount: 1, frameCapacity: 64)
+        var heard: [Float] = []
+        for n in 0..<20 {
+            if n == 10 { tail.begin() }
+            for i in 0..<64 { block.channels[0][i] = n < 10 ? level : -0.5 }
+            tail.process(block.channels, 64)
+            heard += UnsafeBufferPointer(start: block.channels[0], count: 64)
+        }
+        #expect(heard[..<640].allSatisfy { $0 == level } && heard[880...].allSatisfy { $0 == -0.5 })
+        #expect(zip(heard, heard.dropFirst()).allSatisfy { abs($0 - $1) < 0.0065 })
+    }
 }

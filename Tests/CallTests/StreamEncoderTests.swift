@@ -148,36 +148,45 @@ import Testing
         #expect(peak < 0.09, "the tone's peak is 0.06")
     }
 
-    /// The decoder conceals four packets. Its first 120 frames after the gap still end the concealment.
-    @Test(arguments: [120, 240, 480, 960], [false, true])
-    func `the codec makes no step where captured frames are missing`(frames: Int, isOwn: Bool) throws {
-        var configuration = RepairRig.configuration(.opus, frames: frames, bitRate: 64_000)
-        configuration.repair.reserve = 103
-        let (stream, own) = (try StreamEncoder(configuration), try RateEncoder(configuration))
-        let decoder = try OpusDecoder(channelCount: 1)
+    /// The decoder conceals four packets; that of Opus Custom does so by itself. Its first 120 frames after the gap still end the
+    /// concealment.
+    @Test(
+        arguments: [(Codec.opus, 120), (.opus, 240), (.opus, 480), (.opus, 960), (.opusCustom, 128)], [false, true])
+    func `the codec makes no step where captured frames are missing`(
+        form: (codec: Codec, frames: Int), isOwn: Bool
+    ) throws {
+        if isOwn, form.codec != .opus { return }
+        var configuration = RepairRig.configuration(form.codec, frames: form.frames, bitRate: 64_000)
+        if isOwn { configuration.repair.reserve = 103 }
+        let (stream, own) = (try StreamEncoder(configuration), isOwn ? try RateEncoder(configuration) : nil)
+        let decoder = try form.codec.inCalls.decoding.makeDecoder(sampleRate: 48_000, channelCount: 1)
         let decoded = AudioBuffer(channelCount: 1, frameCapacity: 960)
         let sound = AudioBuffer(channelCount: 1, frameCapacity: Self.block)
+        func call(_ payload: UnsafeRawBufferPointer, at position: Int) -> DecoderCall {
+            DecoderCall(
+                bytes: payload.baseAddress?.assumingMemoryBound(to: UInt8.self), byteCount: payload.count,
+                position: position, frameCount: form.frames, output: decoded.channels, capacity: 960)
+        }
         var meter = ClickMeter(settling: 120)
         var soundCount = 0
         for n in 0..<200 {
             if n == 100 {
                 for _ in 0..<4 {
-                    _ = decoder.renderer.conceal(into: decoded.channels, offset: 0, frameCount: frames)
+                    _ = decoder.handle.conceal(call(UnsafeRawBufferPointer(start: nil, count: 0), at: 0))
                 }
             }
             for i in 0..<Self.block { sound.channels[0][i] = 0.12 * Self.tone(n * Self.block + i) }
             let captured = CapturedBlock(channels: sound.channels, frameCount: Self.block, gap: n == 100 ? 9_600 : 0)
-            func decode(_ payload: UnsafeRawBufferPointer) {
-                let count = decoder.renderer.decode(
-                    payload.baseAddress?.assumingMemoryBound(to: UInt8.self), byteCount: payload.count,
-                    into: decoded.channels, offset: 0, frameCount: 960)
+            func decode(_ payload: UnsafeRawBufferPointer, at position: Int) {
+                let sound = UnsafeRawBufferPointer(rebasing: payload[form.codec.inCalls.headerSize...])
+                let count = decoder.handle.decode(call(sound, at: position))
                 guard n >= 100 else { return }
                 for i in 0..<max(0, count) { meter.add(decoded.channels[0][i]) }
-                soundCount += count
+                soundCount += max(0, count)
             }
-            try stream.encode(captured, isWanted: !isOwn) { payload, _, _ in decode(payload) }
-            if isOwn {
-                try own.encode(rung: 0, expectedLoss: 0, of: stream) { payload, _, _, _ in decode(payload) }
+            try stream.encode(captured, isWanted: !isOwn) { payload, position, _ in decode(payload, at: position) }
+            try own?.encode(rung: 0, expectedLoss: 0, of: stream) { payload, position, _, _ in
+                decode(payload, at: position)
             }
         }
         #expect(soundCount > 10_000)

@@ -99,6 +99,19 @@ import Testing
         #expect(roughness < 0.001, "\(roughness)")
     }
 
+    /// The decoder's state has the noise of a concealment, also of one that is not played.
+    @Test func `a tone goes on without noise after a lost packet soon after it began`() throws {
+        var rig = try OpusRig(.milliseconds20, bitRate: 24_000)
+        var modes: [UInt8] = []
+        rig.run(50) { n, packet in
+            modes.append(packet[0] >> 3)
+            return n != 2
+        }
+        #expect(modes[..<4].allSatisfy { $0 == 15 } && rig.playout.statistics.concealedFrames > 0)
+        let roughness = Self.roughness(rig.heard[(2 * 960 + 100)...])
+        #expect(roughness < 0.001, "\(roughness)")
+    }
+
     /// The decoder does not get the packets that arrive while nobody pulls. With the state of the loud tone it would make the quiet
     /// one louder.
     @Test(arguments: [OpusFrameDuration.microseconds2500, .milliseconds5, .milliseconds10])

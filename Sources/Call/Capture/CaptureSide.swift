@@ -72,11 +72,12 @@ struct CaptureSide: ~Copyable {
         let frames = min(cycle.frameCount, capacity)
         if expectedSampleTime != .min, cycle.sampleTime > expectedSampleTime {
             ring.skip(Int(cycle.sampleTime &- expectedSampleTime))
-            if cycle.sampleTime &- expectedSampleTime >= routeGapFrames {
+            let isRouteChange = cycle.sampleTime &- expectedSampleTime >= routeGapFrames
+            if isRouteChange {
                 check.noteRouteChange()
                 processing?.noteRouteChange()
-                tail.begin()
             }
+            if isRouteChange || effects.hasInsert || insert.hasInsert { tail.begin() }
         }
         expectedSampleTime = cycle.sampleTime &+ Int64(cycle.frameCount)
         for c in 0..<block.count {

@@ -3,8 +3,8 @@
 import EarshotAudioBase
 import EarshotAudioDSP
 
-/// Lets the sound before a gap fall to 0 after it instead of ending abruptly. An effect that delays the sound would make a step of
-/// the abrupt end.
+/// Crossfades the end of the sound before a gap, which falls to 0, with the sound after it. An effect that remembers sound
+/// would make a step of an abrupt end, and of an abrupt beginning.
 struct GapTail {
     private var last = SIMD2<Float>.zero  // the last frame of the first two channels
     private var start = SIMD2<Float>.zero
@@ -16,11 +16,11 @@ struct GapTail {
         position = length
     }
 
-    /// Begins the fall with the next block.
+    /// Begins the crossfade with the next block.
     @_noLocks
     mutating func begin() { (start, position) = (last, 0) }
 
-    /// Adds the fall to a block, which fades in if it is not silent.
+    /// Crossfades a block in place.
     @_noLocks
     mutating func process(_ block: Channels, _ frameCount: Int) {
         guard frameCount > 0 else { return }
@@ -29,7 +29,8 @@ struct GapTail {
         if count > 0 {
             for c in 0..<channelCount {
                 for i in 0..<count {
-                    block[c][i] += start[c] * smoothStep(1 - Float(position &+ i &+ 1) / Float(length))
+                    let weight = smoothStep(1 - Float(position &+ i &+ 1) / Float(length))
+                    block[c][i] += (start[c] - block[c][i]) * weight
                 }
             }
             position &+= count

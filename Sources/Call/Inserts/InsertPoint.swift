@@ -96,6 +96,9 @@ package final class InsertPoint: Sendable {
     struct Renderer: @unchecked Sendable {  // one thread renders; the owner frees once that has stopped
         fileprivate let state: UnsafeMutablePointer<InsertState>
 
+        /// True if there is an insert, also while its fade begins or ends.
+        var hasInsert: Bool { @_noLocks get { state.pointee.hasInsert } }
+
         /// Processes a block in place. Without an insert the block is not changed.
         /// - Parameter cycle: the device's cycle, for its clock and latencies.
         @_noLocks

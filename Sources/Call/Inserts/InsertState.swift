@@ -21,6 +21,10 @@ struct InsertState: ~Copyable {
     /// The frames since ``next`` was received.
     private var progress = 0
 
+    var hasInsert: Bool {
+        @_noLocks get { current?.node.pointee.callback != nil || next?.node.pointee.callback != nil }
+    }
+
     /// The seconds of a fade.
     private static let fadeTime = 0.01
 

@@ -31,6 +31,8 @@ public struct CallPreferences: Sendable {
     public var deviceRate: Double
     /// The frames of a device's block.
     public var deviceBlock: Int
+    /// The frames of a block of the device that captures now, for the remote peer; 0 for ``deviceBlock``.
+    var presentBlock = 0
     /// The initial trade of delay against gaps. ``CallSession/latencyProfile`` changes it.
     public var latencyProfile = LatencyProfile.talk
 
@@ -78,6 +80,7 @@ public struct CallPreferences: Sendable {
         if allowsRepair, offer.direction != .inactive { offer.offerRepair() }
         if changesRate, offer.direction != .inactive { offer.offerRateRequests() }
         if offer.direction != .inactive { offer.offerSendTime() }
+        offer.blockTime = blockTime(for: offer.direction)
         return offer
     }
 
@@ -148,7 +151,15 @@ public struct CallPreferences: Sendable {
         if allowsRepair { answer.answerRepair(to: offer) }
         if changesRate { answer.answerRateRequests(to: offer) }
         answer.answerSendTime(to: offer)
+        answer.blockTime = blockTime(for: direction)
         return answer
+    }
+
+    /// Returns the milliseconds of a block of the device, to the microsecond; nil if nothing is sent.
+    private func blockTime(for direction: SessionDescription.Direction) -> Double? {
+        let microseconds = Double(presentBlock > 0 ? presentBlock : deviceBlock) / deviceRate * 1e6
+        let time = microseconds.rounded() / 1e3
+        return direction.sends && SessionDescription.blockTimes.contains(time) ? time : nil
     }
 
     /// Returns the required codec, or Opus if that is Opus Custom and the offer lacks it; without a required codec, the preferred
@@ -217,6 +228,7 @@ public struct CallPreferences: Sendable {
         configuration.bitRateLimit = Self.limit(format)
         configuration.changesRate = changesRate
         configuration.takesCodecRedundancy = format.takesCodecRedundancy
+        configuration.remoteBlock = Int((remote.blockTime ?? 0) / 1e3 * rate + 0.5)
         return configuration
     }
 

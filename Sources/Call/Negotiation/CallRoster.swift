@@ -14,6 +14,7 @@ final class CallRoster: Sendable {
     private let media: CallMedia
     private let roster: Mutex<State>
     private let outputLatency = Atomic<UInt64>(0)  // in seconds, as the bits of a Double
+    private let capturedBlock = Atomic<Int>(0)  // the frames of the capturing device's block; 0 before the start
 
     /// The state of all remote peers. Their encoders belong to the media thread; the state only refers to them.
     private struct State: @unchecked Sendable {
@@ -110,7 +111,8 @@ final class CallRoster: Sendable {
     func offer(to peer: PeerID) throws -> SessionDescription {
         try roster.withLock { roster in
             var peerState = roster.peerState(peer)
-            let preferences = roster.preferences
+            var preferences = roster.preferences
+            preferences.presentBlock = capturedBlock.load(ordering: .relaxed)
             if preferences.direction != .inactive { try Self.expectRoom(roster, for: peer) }
             var offer = try preferences.peerOffer(address: .any, port: Self.port, sessionID: peerState.sessionID)
             Self.count(&offer, of: &peerState)
@@ -125,7 +127,8 @@ final class CallRoster: Sendable {
         try roster.withLock { roster in
             var peerState = roster.peerState(peer)
             // A remote peer with media offers again because its user chose another codec. The newest choice wins.
-            let preferences = peerState.seat == nil ? roster.preferences : roster.preferences.withoutPreferredCodec()
+            var preferences = peerState.seat == nil ? roster.preferences : roster.preferences.withoutPreferredCodec()
+            preferences.presentBlock = capturedBlock.load(ordering: .relaxed)
             var answer = try preferences.answer(
                 to: offer, address: .any, port: Self.port, sessionID: peerState.sessionID)
             Self.count(&answer, of: &peerState)
@@ -211,9 +214,9 @@ final class CallRoster: Sendable {
         _ peer: PeerID, _ peerState: inout PeerMediaState, _ agreement: NegotiatedMedia?, among roster: State,
         isAnswer: Bool = false
     ) throws {
-        if peerState.seat?.agreement == agreement { return }
         let old = peerState.seat
         guard let agreement else {
+            guard old != nil else { return }
             peerState.remember()
             peerState.seat = nil
             media.suspend(peer)
@@ -221,6 +224,7 @@ final class CallRoster: Sendable {
             if let heard = old?.heard { mixer.remove(heard.place) }
             return
         }
+        if let old, agreement.isSame(as: old.agreement) { return }
         if let old, old.canContinue(as: agreement) { return try change(peer, &peerState, old, agreement) }
         try Self.expectRoom(roster, for: peer)
         var configuration = agreement.configuration
@@ -307,7 +311,8 @@ final class CallRoster: Sendable {
     // MARK: Device
 
     /// Stores the output latency of the device, which was started or changed. For the thread that owns the device.
-    func follow(_ device: any AudioDevice) {
+    func follow(_ device: any AudioDevice, microphone: (any AudioDevice)?) {
+        capturedBlock.store((microphone ?? device).blockFrameCount, ordering: .relaxed)
         outputLatency.store(device.outputLatency.bitPattern, ordering: .relaxed)
     }
 

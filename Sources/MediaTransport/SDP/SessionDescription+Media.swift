@@ -16,6 +16,11 @@ extension SessionDescription {
         public var isSecure: Bool { self != .avp }
     }
 
+    /// The name of the attribute with ``blockTime``.
+    static let blockAttribute = "x-earshot-block"
+    /// The values of ``blockTime`` that are read.
+    package static let blockTimes = 0.1...200.0
+
     /// Media other than the call's, with the parts that an answer must repeat.
     package struct OtherMedia: Hashable, Sendable {
         /// The kind: `video`, `application`, or further `audio`.

@@ -41,6 +41,7 @@ private struct SDPParser {
     private var direction: SessionDescription.Direction?
     private var packetTime: Double?
     private var maximumPacketTime: Double?
+    private var blockTime: Double?
     private var multiplexesRTCP = false
     private var extendedReports: [String] = []
     private var sendTimeID: UInt8?
@@ -155,6 +156,7 @@ private struct SDPParser {
         case ("fmtp", let text?) where media != nil: try takeParameters(text, lineNumber)
         case ("ptime", let text?) where media != nil: packetTime = try milliseconds(text, lineNumber)
         case ("maxptime", let text?) where media != nil: maximumPacketTime = try milliseconds(text, lineNumber)
+        case (Substring(SessionDescription.blockAttribute), let text?) where media != nil && takeBlockTime(text): break
         case ("rtcp-mux", nil) where media != nil: multiplexesRTCP = true
         case ("rtcp-xr", let text?) where media != nil: extendedReports += text.words.map { String($0) }
         case ("rtcp-fb", let text?) where media != nil && takeFeedback(text.words): break
@@ -190,6 +192,15 @@ private struct SDPParser {
             SendTimeExtension.identifiers.contains(id), sendTimeID == nil
         else { return false }
         sendTimeID = id
+        return true
+    }
+
+    /// Reads the time of a device's block. Returns false for another time, which is ignored like an unknown attribute.
+    private mutating func takeBlockTime(_ text: Substring) -> Bool {
+        guard blockTime == nil, text.utf8.count <= 12, let time = try? milliseconds(text, 0),
+            SessionDescription.blockTimes.contains(time)
+        else { return false }
+        blockTime = time
         return true
     }
 
@@ -254,6 +265,7 @@ private struct SDPParser {
             origin ?? .init(username: "-", sessionID: 0, version: 0, address: address)
         description.direction = direction ?? .sendReceive
         description.maximumPacketTime = maximumPacketTime
+        description.blockTime = blockTime
         description.multiplexesRTCP = multiplexesRTCP
         description.extendedReports = extendedReports
         description.sendTimeID = sendTimeID

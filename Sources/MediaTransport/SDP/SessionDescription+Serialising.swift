@@ -26,6 +26,7 @@ extension SessionDescription: CustomStringConvertible {
         }
         if let packetTime { lines.append("a=ptime:\(decimal(packetTime))") }
         if let maximumPacketTime { lines.append("a=maxptime:\(decimal(maximumPacketTime))") }
+        if let blockTime { lines.append("a=\(Self.blockAttribute):\(decimal(blockTime))") }
         if multiplexesRTCP { lines.append("a=rtcp-mux") }
         if !extendedReports.isEmpty { lines.append("a=rtcp-xr:\(extendedReports.joined(separator: " "))") }
         if let sendTimeID { lines.append("a=extmap:\(sendTimeID) \(SendTimeExtension.uri)") }

@@ -57,6 +57,8 @@ public struct SessionDescription: Hashable, Sendable {
     public var packetTime: Double?
     /// The maximum milliseconds of audio in a packet.
     package var maximumPacketTime: Double?
+    /// `a=x-earshot-block`: the milliseconds of sound that the describing side's device captures at once; nil if unknown.
+    package var blockTime: Double?
     /// True if the describing side receives RTCP on the port of RTP (RFC 5761). ``RTPSession`` always sends it there.
     package var multiplexesRTCP: Bool
     /// `a=rtcp-xr` of the media: the requested extended reports (RFC 3611 §5.1); empty for none.
@@ -98,6 +100,7 @@ public struct SessionDescription: Hashable, Sendable {
         direction = .sendReceive
         self.packetTime = packetTime
         maximumPacketTime = nil
+        blockTime = nil
         multiplexesRTCP = true
         extendedReports = []
         sendTimeID = nil

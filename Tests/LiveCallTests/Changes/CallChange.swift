@@ -51,7 +51,9 @@ struct CallChange {
             switch self {
             case .volume, .hearing, .outputVolume, .mute, .latencyProfile, .voiceProcessing: 0
             case .monitor, .pushToTalk, .effects, .effectParameter, .accompaniment: 0
-            case .codec: 960 + 312  // the longest packet, and Opus's look-ahead; a single change may allow less
+            // The longest packet, Opus's look-ahead, and the longest block, for whose end a packet waits; a single change may
+            // allow less.
+            case .codec: 960 + 312 + 512
             // At most 205 ms without a device, the longest block twice, and the rest; the own lost frames count twice.
             case .device: 2 * (9_840 + 512) + ChangedCall.moveFrameCount + 512 + 960
             case .rename, .message, .recording, .consent: 0
