@@ -276,6 +276,16 @@ import Testing
         #expect(!late.errors.contains("Sing.") && !late.errors.contains("All agree"), "\(late.errors)")
         keys.type("\r")
         #expect(late.says("Sing."), "\(late.errors)")
+        keys.type("r")
+        #expect(late.says("Sing again from the beginning? This take stays as take 1, unfinished."), "\(late.errors)")
+        keys.type("n")
+        #expect(late.says("The song goes on."), "\(late.errors)")
+        #expect(!host.errors.contains("again"), "\(host.errors)")
+        keys.type("ry")
+        for program in [host, guest] {
+            let words = "Cleo begins the song again. This take stays as take 1, unfinished."
+            #expect(program.says(words), "\(program.errors)")
+        }
         for program in [host, guest, late] { program.signal(SIGTERM) }
         for program in [host, guest, late] { _ = program.wait(seconds: 8) }
     }
