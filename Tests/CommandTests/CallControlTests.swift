@@ -211,7 +211,7 @@ import Testing
         let orders: [(String, DuetOrder)] = [
             ("agree", .agree(true)), ("withdraw", .agree(false)), ("pause", .pause), ("resume", .resume),
             ("again", .singAgain), ("listen", .listen(true)), ("stop", .listen(false)), ("seek 1:30", .seek(to: 90)),
-            ("seek -10s", .seek(to: 51)), ("seek +5s", .seek(to: 66)), ("seek -90s", .seek(to: 0)),
+            ("mix stage", .mix(MixPreset.all[3])), ("seek -10s", .seek(to: 51)), ("seek +5s", .seek(to: 66)), ("seek -90s", .seek(to: 0)),
         ]
         let singing = DuetDocument(live)
         for (line, order) in orders {
@@ -262,7 +262,8 @@ import Testing
         (["accompany", "for"], "use: for me, or for all."),
         (["accompany", "seek", "x"], "use: seek 1:30, seek +5s or seek -5s."),
         (["duet", "seek"], "use: seek 1:30, seek +5s or seek -5s."),
-        (["duet", "dance"], "use one of: agree, withdraw, pause, resume, seek 1:30, again, listen, stop."),
+        (["duet", "dance"], "use one of: agree, withdraw, pause, resume, seek 1:30, again, listen, stop, mix stage."),
+        (["duet", "mix", "hall"], "use a preset: dry, natural, room, stage."),
         (["accompany", "volume", "5"], "use 0% to 800%, or -60dB to 18dB."),
         (["allow-recording", "maybe"], "<answer> cannot be 'maybe'. Choose yes or no."),
         (["say"], "Missing argument <text>. See: earshot call say --help"),

@@ -82,6 +82,8 @@ import Testing
         keys.type("\r")
         #expect(guest.says("All agree.") && guest.says("Sing."), "\(guest.errors)")
         #expect(host.says("Saved: ") && guest.says("Saved: "), "\(host.errors)\n\(guest.errors)")
+        keys.type("e")
+        #expect(host.says("Your mix is 'room' now: even voices in a large room."), "\(host.errors)")
         guestKeys.type("\r")
         #expect(host.says("The mix plays for all."), "\(host.errors)\n\(guest.errors)")
         keys.type("q")

@@ -44,6 +44,8 @@ import Testing
         }
         let mixed = status(.ended) { $0.mixPath = "/d/mix.m4a" }
         #expect(DuetKeys.order(for: .enter, mixed) == .listen(true))
+        #expect(DuetKeys.order(for: .character("e"), mixed) == MixPreset.named("room").map { .mix($0) })
+        #expect(DuetKeys.order(for: .character("e"), status(.ended)) == nil)
         #expect(DuetKeys.order(for: .enter, status(.ended)) == nil)
         #expect(DuetKeys.order(for: .enter, status(.listening)) == .listen(false))
         #expect(DuetKeys.owns(.character("r"), status(.agreeing)) && DuetKeys.owns(.character("R"), status(.singing)))
@@ -158,9 +160,18 @@ import Testing
         }
         #expect(
             notices.notices(mixed, people()) == [
-                .say("Saved: /d/mix.m4a  Keys: Enter listen together, r sing again, q leave")
+                .say("Saved: /d/mix.m4a  Keys: Enter listen together, e another sound, r sing again, q leave")
             ])
         #expect(notices.notices(mixed, people()) == [])
+        var onStage = mixed
+        onStage.mixPreset = MixPreset.all[3]
+        #expect(
+            notices.notices(onStage, people()) == [
+                .say("Your mix is 'stage' now: dense voices, far apart, in a hall.")
+            ])
+        #expect(notices.notices(onStage, people()) == [])
+        onStage.mixPreset = .standard
+        _ = notices.notices(onStage, people())
         let listening = status(.listening) {
             ($0.presentStems, $0.mixPath, $0.mixPaths) = ([ben], "/d/mix.m4a", ["/d/mix.m4a"])
         }

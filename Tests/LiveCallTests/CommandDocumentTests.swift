@@ -44,6 +44,7 @@ import Testing
     @Test func `each order for a duet is the same after it was written and read, and is on the page`() throws {
         let orders: [DuetOrder] = [
             .agree(true), .agree(false), .pause, .resume, .seek(to: 12.5), .singAgain, .listen(true), .listen(false),
+            .mix(MixPreset.all[3]),
         ]
         let page = try document("call-events.md")
         for order in orders {
@@ -54,6 +55,7 @@ import Testing
         #expect(Self.code(#"{"command":"controlDuet"}"#) == "missing-field")
         #expect(Self.code(#"{"command":"controlDuet","control":"dance"}"#) == "invalid-field")
         #expect(Self.code(#"{"command":"controlDuet","control":"seek"}"#) == "missing-field")
+        #expect(Self.code(#"{"command":"controlDuet","control":"mix","value":"hall"}"#) == "invalid-field")
     }
 
     @Test(arguments: entering) func `a command that enters a room, perhaps with a PIN, has no document`(

@@ -253,6 +253,26 @@ import Testing
         #expect(!files.isBusy(with: [bob, cid]))
     }
 
+    @Test func `a mix can be made again with another preset, once there is one`() throws {
+        var duet = LiveDuet()
+        let now = HostTime(nanoseconds: 5)
+        let stage = try #require(MixPreset.named("stage"))
+        #expect(throws: DuetRefusal.noSong) { try duet.mixAgain(stage, at: now) }
+        duet.core = DuetCore(own: CoreRig.id(1))
+        duet.core?.setMembers([CoreRig.id(1)], host: CoreRig.id(1))
+        try duet.core?.choose(SongFile.describe(Beat(tempo: 96), duration: 60))
+        #expect(throws: DuetRefusal.mixMissing) { try duet.mixAgain(stage, at: now) }
+        var files = LiveDuet.Attempt(
+            folder: "/take 1", recordingFolders: ["/take 1 recording"], sound: .file("/song"), songTitle: "Song")
+        (files.isOver, files.stemTime, files.isMixRequested, files.isMixed) = (true, now, true, true)
+        duet[1] = files
+        #expect(throws: DuetRefusal.mixMissing) { try duet.mixAgain(stage, at: now) }
+        duet[1]?.mixPath = "/take 1/mix.m4a"
+        try duet.mixAgain(stage, at: now)
+        #expect(duet[1]?.needsMix(at: now) == true && duet[1]?.preset == stage)
+        #expect(duet.status(at: now)?.mixPreset == .standard && duet.status(at: now)?.isBusy == true)
+    }
+
     @Test func `a mix does not wait for a singer who cannot record`() {
         var files = LiveDuet.Attempt(
             folder: "/take 1", recordingFolders: ["/take 1 recording"], sound: .file("/song"), songTitle: "Song")

@@ -9,7 +9,7 @@ extension CommandDocument {
 
     /// The names of the orders.
     private enum OrderName: String {
-        case agree, withdraw, pause, resume, seek, singAgain, listen, stopListening
+        case agree, withdraw, pause, resume, seek, singAgain, listen, stopListening, mix
     }
 
     /// Creates the document of an order.
@@ -23,6 +23,7 @@ extension CommandDocument {
         case .seek(let position): (name, seconds) = (.seek, position)
         case .singAgain: name = .singAgain
         case .listen(let listens): name = listens ? .listen : .stopListening
+        case .mix(let preset): (name, value) = (.mix, preset.name)
         }
         control = name.rawValue
     }
@@ -38,6 +39,7 @@ extension CommandDocument {
         case .singAgain: return .singAgain
         case .listen: return .listen(true)
         case .stopListening: return .listen(false)
+        case .mix: return .mix(try requiredValue(value, "value") { MixPreset.named($0) })
         }
     }
 }

@@ -39,6 +39,8 @@ package struct DuetDocument: Codable, Equatable, Sendable {
     package var singers: [Singer]
     /// The path of the take's mix; nil until it is complete.
     package var mix: String?
+    /// The name of that mix's preset.
+    package var mixPreset: String?
     /// The paths of all mixes of the call, in order.
     package var mixes: [String]
     /// True while voices are exchanged and mixed.
@@ -62,6 +64,7 @@ package struct DuetDocument: Codable, Equatable, Sendable {
                 hasArrived: status.presentStems.contains($0.member))
         }
         mix = status.mixPath
+        mixPreset = status.mixPath == nil ? nil : status.mixPreset.name
         mixes = status.mixPaths
         isBusy = status.isBusy
     }

@@ -18,6 +18,8 @@ package enum DuetOrder: Hashable, Sendable {
     case singAgain
     /// Plays the mix of the attempt for all, or ends it.
     case listen(Bool)
+    /// Makes the mix of the attempt again with a preset, for the local singer alone.
+    case mix(MixPreset)
 }
 
 /// The duet of a call. Any thread except a render thread.
@@ -44,6 +46,7 @@ extension LiveCall {
             case .resume: try duet.core?.resume(at: now)
             case .seek(let position): try duet.core?.seek(to: position, at: now)
             case .listen(let listens): try duet.core?.listen(listens, at: now)
+            case .mix(let preset): try duet.mixAgain(preset, at: now)
             case .singAgain:
                 try duet.core?.singAgain(id: DuetTransport.randomID())
                 try duet.core?.agree()
@@ -144,13 +147,13 @@ extension LiveCall {
     /// Plays the song, or the mix of the attempt, in place of the other one.
     private func play(from position: Double, at time: HostTime, isMix: Bool) {
         let (sound, song) = duet.withLock { duet -> (DuetSound?, DuetSong?) in
-            guard duet.hasMix != isMix else { return (nil, nil) }
+            guard duet.hasMix != isMix || isMix && duet.isMixStale else { return (nil, nil) }
             let attempt = duet.core?.status(at: .now()).attempt
             return isMix
                 ? (attempt.flatMap { duet[$0]?.mixPath }.map { .file($0) }, nil) : (duet.sound, duet.core?.song)
         }
         if let sound, let player = openPlayer(sound, of: song) {
-            duet.withLock { ($0.player, $0.hasMix) = (player, isMix) }
+            duet.withLock { ($0.player, $0.hasMix, $0.isMixStale) = (player, isMix, false) }
         }
         duet.withLock { duet in if duet.hasMix == isMix { duet.play(from: position, at: time) } }
     }

@@ -157,13 +157,17 @@ extension LiveCall {
         do {
             let path = "\(attempt.folder)/mix.m4a"
             let missing = duet.withLock { $0.missingSingers(in: attempt.folder) }
+            let preset = attempt.preset
             try await duetFiles.run {
                 let source = try MixSource(folder: attempt.folder)
                 let encoding = SoundFiles.Settings(sampleFormat: .int24)
-                _ = try MixFile(source, MixSettings(for: source), encoding: encoding).write(to: path, type: .m4a)
+                var settings = MixSettings(for: source)
+                settings.preset = preset
+                _ = try MixFile(source, settings, encoding: encoding).write(to: path, type: .m4a)
             }
             duet.withLock { duet in
-                duet.update(attempt.folder) { ($0.mixPath, $0.mixMissing) = (path, missing) }
+                duet.update(attempt.folder) { ($0.mixPath, $0.mixMissing, $0.mixPreset) = (path, missing, preset) }
+                if duet.hasMix { duet.isMixStale = true }
                 duet.core?.setMix(number)
             }
         } catch {

@@ -34,6 +34,9 @@ struct LiveDuet: Sendable {
         var refusedStems: Set<MemberID> = []
         /// The singers who have told that they cannot record the attempt.
         var unableSingers: Set<MemberID> = []
+        /// The preset of the next mix, and of the present one.
+        var preset = MixPreset.standard
+        var mixPreset = MixPreset.standard
         var isMixRequested = false
         /// True once the mix is complete or has failed.
         var isMixed = false
@@ -89,6 +92,8 @@ struct LiveDuet: Sendable {
     var player: SongPlayer?
     /// True while ``player`` has the mix.
     var hasMix = false
+    /// True if ``player`` has an older mix than the file.
+    var isMixStale = false
     /// True while a file is being opened for the song.
     var isOpening = false
     private var follower = SongFollower()
@@ -157,7 +162,7 @@ struct LiveDuet: Sendable {
         let open = attempts.map(\.files).filter(\.isOver)
         return LiveDuetStatus(
             duet: duet, arrivedPart: arrivedPart, presentStems: attempt?.stems ?? [], singers: attempt?.singers ?? [],
-            mixPath: attempt?.mixPath,
+            mixPath: attempt?.mixPath, mixPreset: attempt?.mixPreset ?? .standard,
             mixPaths: attempts.compactMap { $0.files.mixPath },
             missingVoices: attempts.reduce(into: [:]) { missing, attempt in
                 if let path = attempt.files.mixPath { missing[path] = attempt.files.mixMissing }
@@ -167,6 +172,16 @@ struct LiveDuet: Sendable {
             isBusy: attempts.contains { $0.files.isBusy(with: present) },
             isUnfinished: attempts.contains { !$0.files.isMixed },
             problems: problems)
+    }
+
+    /// Lets the mix of the present attempt be made again with a preset.
+    mutating func mixAgain(_ preset: MixPreset, at now: HostTime) throws(DuetRefusal) {
+        guard let core, core.song != nil else { throw .noSong }
+        let number = core.status(at: now).attempt
+        guard var files = self[number], files.mixPath != nil else { throw .mixMissing }
+        files.preset = preset
+        (files.isMixRequested, files.isMixed) = (false, false)
+        self[number] = files
     }
 
     /// Begins with another song, or with its sound.

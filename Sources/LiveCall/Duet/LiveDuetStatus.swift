@@ -17,6 +17,8 @@ package struct LiveDuetStatus: Sendable {
     package var singers: Set<MemberID> = []
     /// The mix of the attempt; nil until it is complete.
     package var mixPath: String?
+    /// The preset of that mix.
+    package var mixPreset = MixPreset.standard
     /// The complete mixes of all attempts, in order.
     package var mixPaths: [String] = []
     /// The singers whose voices are missing in a mix, by its path.

@@ -3,7 +3,7 @@
 import EarshotAudioDSP
 
 /// The sound of a mix: the same equalizer and compressor for every voice, and one reverb that all share.
-package struct MixPreset: Sendable {
+package struct MixPreset: Hashable, Sendable {
     /// The name on the command line.
     package let name: String
     /// One sentence about the sound.
@@ -34,6 +34,12 @@ package struct MixPreset: Sendable {
     ]
 
     package static let standard = all[1]
+
+    /// The preset after this one; the first after the last.
+    package var next: MixPreset {
+        let index = Self.all.firstIndex(of: self) ?? 0
+        return Self.all[(index + 1) % Self.all.count]
+    }
 
     package static func named(_ name: String) -> MixPreset? { all.first { $0.name == name.lowercased() } }
 

@@ -8,7 +8,7 @@ struct ControlDuet: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "duet", abstract: "Show and control the duet of the call.",
         discussion: """
-            Without arguments, shows the duet. agree and withdraw answer the question before a take; pause, resume and seek 1:30, +5s or -5s change the song for all; again begins a new take, also in mid-song; listen plays the mix for all, and stop ends it.
+            Without arguments, shows the duet. agree and withdraw answer the question before a take; pause, resume and seek 1:30, +5s or -5s change the song for all; again begins a new take, also in mid-song; listen plays the mix for all, and stop ends it; mix stage makes your mix again with that preset of earshot mix.
             """)
 
     static let examples = [
@@ -19,7 +19,7 @@ struct ControlDuet: ExampledCommand {
 
     @Argument(
         help: ArgumentHelp("One of the words above.", valueName: "word"),
-        completion: .list(["agree", "withdraw", "pause", "resume", "seek", "again", "listen", "stop"]))
+        completion: .list(["agree", "withdraw", "pause", "resume", "seek", "again", "listen", "stop", "mix"]))
     var words: [String] = []
 
     @OptionGroup var call: RunningCallOptions
@@ -64,6 +64,11 @@ enum DuetRequest: Equatable {
         case ("again", 1): self = .order(.singAgain)
         case ("listen", 1): self = .order(.listen(true))
         case ("stop", 1): self = .order(.listen(false))
+        case ("mix", 2):
+            guard let preset = MixPreset.named(words[1]) else {
+                throw ValidationError("use a preset: \(MixPreset.all.map(\.name).joined(separator: ", "))")
+            }
+            self = .order(.mix(preset))
         case ("seek", 2):
             switch try AccompanimentRequest(words) {
             case .seek(let change): self = .seek(by: change)
@@ -72,7 +77,8 @@ enum DuetRequest: Equatable {
             }
         case ("seek", _): throw ValidationError("use: seek 1:30, seek +5s or seek -5s")
         default:
-            throw ValidationError("use one of: agree, withdraw, pause, resume, seek 1:30, again, listen, stop")
+            throw ValidationError(
+                "use one of: agree, withdraw, pause, resume, seek 1:30, again, listen, stop, mix stage")
         }
     }
 
@@ -89,7 +95,7 @@ enum DuetRequest: Equatable {
     func obstacle(_ duet: DuetDocument) -> String? {
         let needed: [String]
         switch order(for: duet) {
-        case nil, .agree(false)?, .listen(true)?, .singAgain?: return nil
+        case nil, .agree(false)?, .listen(true)?, .singAgain?, .mix?: return nil
         case .agree(true)?:
             return duet.phase == "agreeing" || duet.phase == "gettingSong" ? nil : "You sing this take already."
         case .pause?: needed = ["counting", "singing"]

@@ -185,6 +185,9 @@ struct DuetNotices {
         where status.presentStems.contains(singer) && known?.presentStems.contains(singer) != true {
             notices.append(.say(DuetSentences.stem(people.name(singer))))
         }
+        if let known, known.mixPath != nil, known.mixPreset != status.mixPreset {
+            notices.append(.say(DuetSentences.preset(status.mixPreset)))
+        }
         for path in status.mixPaths
         where old?.mixPaths.contains(path) != true || old?.missingVoices[path] != status.missingVoices[path] {
             let missing = (status.missingVoices[path] ?? []).sorted()

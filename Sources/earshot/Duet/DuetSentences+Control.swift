@@ -45,6 +45,7 @@ extension DuetSentences {
             let words = take(UInt32(duet.take + 1), waitingFor: others)
             return isSong ? "\(unfinishedTake(UInt32(duet.take))) \(words)" : words
         case .listen(let listens): return listens ? listening : "The mix has stopped for all."
+        case .mix(let preset): return "Mixing again: \(preset.name). \(preset.summary)"
         }
     }
 

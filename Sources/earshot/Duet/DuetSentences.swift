@@ -146,7 +146,12 @@ enum DuetSentences {
         let without = missing.isEmpty ? "" : " (without \(names), whose \(reason))"
         let voices = isBeat ? "  The mix has the voices without the beat." : ""
         return
-            "Saved: \(path)\(without)\(voices)\(hasKeys ? "  Keys: Enter listen together, r sing again, q leave" : "")"
+            "Saved: \(path)\(without)\(voices)\(hasKeys ? "  Keys: Enter listen together, e another sound, r sing again, q leave" : "")"
+    }
+
+    /// A mix that was made again with another preset.
+    static func preset(_ preset: MixPreset) -> String {
+        "Your mix is '\(preset.name)' now: \(preset.summary.prefix(1).lowercased() + preset.summary.dropFirst())"
     }
 
     /// A take that an earlier program did not finish.
