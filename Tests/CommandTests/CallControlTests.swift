@@ -211,7 +211,8 @@ import Testing
         let orders: [(String, DuetOrder)] = [
             ("agree", .agree(true)), ("withdraw", .agree(false)), ("pause", .pause), ("resume", .resume),
             ("again", .singAgain), ("listen", .listen(true)), ("stop", .listen(false)), ("seek 1:30", .seek(to: 90)),
-            ("mix stage", .mix(MixPreset.all[3])), ("seek -10s", .seek(to: 51)), ("seek +5s", .seek(to: 66)), ("seek -90s", .seek(to: 0)),
+            ("mix stage", .mix(MixPreset.all[3])), ("seek -10s", .seek(to: 51)), ("seek +5s", .seek(to: 66)),
+            ("seek -90s", .seek(to: 0)),
         ]
         let singing = DuetDocument(live)
         for (line, order) in orders {
