@@ -83,8 +83,8 @@ import Testing
     }
 
     /// Call 415: a card with a converter ended abruptly, 30 ms before the next, with a limiter. Call 709: noise of a concealment
-    /// that was not played. Call 957: that of a change of Opus's mode. Call 96: a voice from blocks of 512 frames, which had begun
-    /// with shorter ones, joined with a gap.
+    /// that was not played. Call 957: that of a change of Opus's mode. Call 96: a voice from blocks of 512 frames, which had
+    /// begun with shorter ones, joined with a gap.
     @Test(arguments: [415, 709, 957, 96] as [UInt64])
     func `calls that had a click or a gap have none`(seed: UInt64) throws {
         let call = ChangedCall(seed: seed, songs: try SongFiles(), kinds: CallChange.Kind.allCases)
