@@ -167,6 +167,7 @@ extension OpusDecoder: RenderDecoderMaker {
         let renderer: Renderer
         private var concealedCount = 0  // the pieces concealed since the last packet
         private var end = Int.min  // the position after the last packet
+        private var lastIsTransformed = false  // the last packet has only the transform coder
 
         /// The maximum pieces concealed in a row. The transform coder replaces the sixth lost frame, and all after it, by noise,
         /// which begins like a click; a piece of an unusual length has two frames.
@@ -177,9 +178,16 @@ extension OpusDecoder: RenderDecoderMaker {
         @_noLocks
         mutating func decode(_ call: DecoderCall) -> Int {
             guard let bytes = call.bytes else { return 0 }
-            // The packet was only late: no sound is missing before it, and the decoder must not have concealed any.
-            if concealedCount > 0, call.position == end { renderer.restore() }
+            let isTransformed = call.byteCount > 0 && bytes[0] >> 3 >= 16
+            if call.position == end {
+                // The packet was only late: no sound is missing before it, and the decoder must not have concealed any.
+                if concealedCount > 0 { renderer.restore() }
+            } else if concealedCount == 0, isTransformed != lastIsTransformed {
+                // The decoder would conceal 5 ms in its former mode, after sound that was not its own.
+                renderer.reset()
+            }
             concealedCount = 0
+            lastIsTransformed = isTransformed
             let frames = renderer.decode(
                 bytes, byteCount: call.byteCount, into: call.output, offset: 0, frameCount: call.capacity)
             end = call.position &+ max(0, frames)

@@ -33,8 +33,9 @@ struct DelaySteering: ~Copyable {
     private static var leastJump: Double { @_noLocks get { 0.000_2 } }
     /// The seconds in which a small excess delay falls to about a third (1/e).
     private static var timeConstant: Double { @_noLocks get { 2 } }
-    /// The longest wait for the end of a sender's block that the usual reserve covers: that of blocks of 256 frames at 44.1 kHz.
-    private static var coveredWait: Double { @_noLocks get { 0.006 } }
+    /// The wait for the end of a sender's block from which on the jitter of a wired network is added: that of blocks of more than
+    /// 256 frames at 44.1 kHz. Shorter blocks are usual, and their streams begin without more delay.
+    private static var longWait: Double { @_noLocks get { 0.006 } }
     /// The seconds by which the delays of a wired network vary.
     private static var wiredJitter: Double { @_noLocks get { 0.002 } }
     // The following limits are shares of the playing speed. They were chosen, not measured;
@@ -133,16 +134,15 @@ struct DelaySteering: ~Copyable {
         return Int((now - delay) * configuration.streamRate) &- resampler.inputNeeded(for: frameCount) &+ scaler.lead
     }
 
-    /// Returns the seconds by which packets of this length may be late, if the sender's block is known; 0 if the usual reserve
-    /// covers them, and for packets that are blocks, or parts of one. The first packet may be the promptest, and it takes many
-    /// packets to learn how long others wait.
+    /// Returns the seconds by which packets of this length may be late, if the sender's block is known; 0 for packets that are
+    /// blocks, or parts of one. The first packet may be the promptest, and it takes many packets to learn how long others wait.
     @_noLocks
     private func longestDelay(of header: PacketHeader) -> Double {
         let coding = header.isFallbackCodec ? configuration.fallback : configuration.coding
         let block = coding?.packetsAreBlocks == true ? 0 : configuration.senderBlock
         let wait = block > 0 ? block &- BlockGrid.greatestCommonDivisor(block, header.frameCount) : 0
         let seconds = Double(wait) / configuration.streamRate
-        return seconds > Self.coveredWait ? min(tracker.latencyProfile.ceiling, seconds + Self.wiredJitter) : 0
+        return min(tracker.latencyProfile.ceiling, seconds > Self.longWait ? seconds + Self.wiredJitter : seconds)
     }
 
     // MARK: Steering

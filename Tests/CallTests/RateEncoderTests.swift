@@ -60,7 +60,7 @@ import Testing
             }
         }
         let ratio = 48_000 / rate
-        #expect(length == 192 && isContinuous)
+        #expect(length == 768 && isContinuous)
         #expect(Double(end) <= Double(50 * length) * ratio + 1)
         #expect(Double(end) > Double(50 * length) * ratio - 70 * max(1, ratio), "the resampler holds some")
     }

@@ -27,7 +27,7 @@ import Testing
         #expect(try play(.decoded(frames: packet), block: block, known: 0).concealedFrames > 0)
     }
 
-    @Test(arguments: [(64, 64), (512, 512), (480, 64), (480, 128), (960, 256), (120, 256)])
+    @Test(arguments: [(64, 64), (512, 512), (480, 64), (480, 128), (960, 256), (240, 256)])
     func `packets that are blocks, and usual blocks, add no delay`(packet: Int, block: Int) throws {
         let (known, unknown) = (
             try play(.decoded(frames: packet), block: block, known: block),

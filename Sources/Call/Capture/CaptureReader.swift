@@ -32,8 +32,9 @@ struct CaptureReader: ~Copyable {
         raw = AudioBuffer(channelCount: channelCount, frameCapacity: readLimit)
     }
 
-    /// Returns the maximum frames of a read block, for a device that had this block size at the start.
-    static func readLimit(deviceBlock: Int) -> Int { deviceBlock * 3 / 2 }
+    /// Returns the maximum frames of a read block, for a device that had this block size at the start. A later device may have
+    /// longer blocks: parts of a block would be packets that wait for its end, and a listener may begin with any of them.
+    static func readLimit(deviceBlock: Int) -> Int { max(deviceBlock, 512) * 3 / 2 }
 
     /// The ring's position after the last block.
     var position: Int { endPosition }
@@ -59,7 +60,8 @@ struct CaptureReader: ~Copyable {
         let waitingFrames = ring.reader.heldFrames
         guard waitingFrames > 0 else { return nil }
         // More than 1.5 blocks are read block by block, because PCM sends each read block as one packet if it fits.
-        let wanted = waitingFrames <= readLimit ? waitingFrames : min(deviceBlock, readLimit)
+        let isOneBlock = waitingFrames <= min(readLimit, deviceBlock * 3 / 2)
+        let wanted = isOneBlock ? waitingFrames : min(deviceBlock, readLimit)
         let slice = ring.reader.read(
             raw.channels, frameCount: wanted, holdingAtMost: max(Int(deviceRate * 0.05), 4 * deviceBlock))
         gapFrames += slice.position - endPosition
