@@ -33,8 +33,8 @@ struct DelaySteering: ~Copyable {
     private static var leastJump: Double { @_noLocks get { 0.000_2 } }
     /// The seconds in which a small excess delay falls to about a third (1/e).
     private static var timeConstant: Double { @_noLocks get { 2 } }
-    /// The wait for the end of a sender's block from which on the jitter of a wired network is added: that of blocks of more than
-    /// 256 frames at 44.1 kHz. Shorter blocks are usual, and their streams begin without more delay.
+    /// Longer waits for the end of a sender's block add the jitter of a wired network: those of blocks of more than 256 frames at
+    /// 44.1 kHz. Shorter blocks are usual, and their streams begin without more delay.
     private static var longWait: Double { @_noLocks get { 0.006 } }
     /// The seconds by which the delays of a wired network vary.
     private static var wiredJitter: Double { @_noLocks get { 0.002 } }

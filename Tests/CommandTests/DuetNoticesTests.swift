@@ -160,7 +160,7 @@ import Testing
         }
         #expect(
             notices.notices(mixed, people()) == [
-                .say("Saved: /d/mix.m4a  Keys: Enter listen together, e another sound, r sing again, q leave")
+                .say("Saved: /d/mix.m4a  Keys: Enter listen together, e change the mix, r sing again, q leave")
             ])
         #expect(notices.notices(mixed, people()) == [])
         var onStage = mixed

@@ -64,12 +64,22 @@ import Testing
         #expect(abs(rate.deviation - 80e-6) < 20e-6, "\(rate.deviation)")
     }
 
+    @Test func `a block whose time is wrong does not disturb the rate`() {
+        var random = SeededRandom(seed: 1)
+        var rate = DeviceRate(sampleRate: 48_000)
+        for index in 0..<6_000 {
+            let jitter = 0.2e-3 * (2 * random.unit() - 1) + (index == 3_000 ? 0.1 : 0)
+            rate.add(Self.block(index, ppm: 80, jitter: jitter))
+            if index > 1_900 { #expect(abs(rate.deviation - 80e-6) < 40e-6, "\(index): \(rate.deviation)") }
+        }
+    }
+
     @Test func `after another counter the measurement begins again with the known rate`() {
         var rate = DeviceRate(sampleRate: 48_000)
         for index in 0..<1_000 { rate.add(Self.block(index, ppm: 80)) }
         for index in 1_000..<1_010 { rate.add(Self.block(index, ppm: 0, skippedFrames: 1_000_000)) }
         #expect(abs(rate.deviation - 80e-6) < 0.1e-6)
-        for index in 1_010..<2_000 { rate.add(Self.block(index, ppm: 0, skippedFrames: 1_000_000)) }
+        for index in 1_010..<3_000 { rate.add(Self.block(index, ppm: 0, skippedFrames: 1_000_000)) }
         #expect(abs(rate.deviation) < 0.1e-6)
     }
 }

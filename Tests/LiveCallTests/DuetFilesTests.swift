@@ -125,6 +125,19 @@ import Testing
         await rig.close()
     }
 
+    @Test func `a voice of a take that was left is declined`() async throws {
+        let rig = try await Rig()
+        rig.call.duet.withLock { duet in
+            duet.announcementTime = 600
+            duet.core?.leaveUnrecorded(1)
+        }
+        let offer = offer(from: bob)
+        let reception = Task { await rig.call.receiveForDuet(IncomingFile(offer), from: bob) }
+        await rig.announce(hash, of: 1, by: 2)
+        #expect(await reception.value && offer.isOver)
+        await rig.close()
+    }
+
     @Test func `equal voices of two singers arrive one after the other`() async throws {
         let rig = try await Rig()
         try rig.addAttempt(1, singers: [bob, cid])

@@ -78,6 +78,8 @@ extension SimulatedCard {
         @_noLocks
         func start(at time: HostTime, usingRings: Bool, _ left: RingMarks) {
             state.pointee.hasRings = usingRings
+            // Sound that has begun goes on.
+            if state.pointee.sourceStart != .max { state.pointee.sourceStart = .min }
             state.pointee.block = 0
             state.pointee.sampleTime = 0
             state.pointee.offset = state.pointee.jitter.next()

@@ -109,7 +109,8 @@ extension DuetCore {
     /// Begins a new attempt, to which all singers must agree.
     /// - Parameter id: the random number of the attempt.
     package mutating func singAgain(id: UInt64? = nil) throws(DuetRefusal) {
-        guard song != nil else { throw .noSong }
+        guard let song else { throw .noSong }
+        guard presentSong == song.hash else { throw .songMissing }
         beginAttempt(id)
         begun = transport.attempt
     }

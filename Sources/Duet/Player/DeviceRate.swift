@@ -7,13 +7,14 @@ import EarshotAudioBase
 struct DeviceRate: Sendable {
     private static let interval = 0.1  // seconds between two samples
     private static let capacity = 80
-    /// The samples that give a rate: a second.
-    private static let leastCount = 11
+    /// The samples that give a first rate, and a better one than that before an interruption: those of 1 and 4 s.
+    private static let leastCounts = (first: 11, later: 41)
     /// Seconds by which a block may be early or late. A greater deviation is another counter, or another clock.
     private static let tolerance = 0.005
 
     private let sampleRate: Double
     private var samples: [DeviceBlock] = []
+    private var isInterrupted = false
     /// The device's frames per second of host time as a part of the nominal rate, less 1; 0 while unknown.
     private(set) var deviation = 0.0
 
@@ -29,12 +30,15 @@ struct DeviceRate: Sendable {
         let elapsed = block.hostTime.seconds(since: last.hostTime)
         guard abs(elapsed - seconds(Int(block.sampleTime &- last.sampleTime))) <= Self.tolerance + elapsed * 1e-3 else {
             samples = [block]
+            isInterrupted = true
             return
         }
         guard elapsed >= Self.interval else { return }
         samples.append(block)
         if samples.count > Self.capacity { samples.removeFirst() }
-        if samples.count >= Self.leastCount { deviation = slope(from: samples[0]) }
+        let isUnknown = !isInterrupted || deviation == 0
+        let leastCount = isUnknown ? Self.leastCounts.first : Self.leastCounts.later
+        if samples.count >= leastCount { deviation = slope(from: samples[0]) }
     }
 
     private func slope(from first: DeviceBlock) -> Double {

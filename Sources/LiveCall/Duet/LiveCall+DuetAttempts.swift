@@ -81,7 +81,7 @@ extension LiveCall {
                     stems.append((number, files))
                 }
                 guard files.needsMix(at: now) else { continue }
-                duet.update(files.folder) { $0.isMixRequested = true }
+                duet.update(files.folder) { ($0.isMixRequested, $0.isMixing) = (true, true) }
                 mixes.append((number, files))
             }
             return (stems, mixes)
@@ -107,6 +107,7 @@ extension LiveCall {
             if !files.isStemRequested { _ = await makeStem(number, files, by: own) }
             if duet.withLock({ duet in duet.attempts.contains { $0.files.folder == files.folder && !$0.files.isMixed } }
             ) {
+                duet.withLock { duet in duet.update(files.folder) { $0.isMixRequested = true } }
                 await mix(number, files)
             }
         }
@@ -173,7 +174,10 @@ extension LiveCall {
         } catch {
             duet.withLock { $0.note(.mix(error)) }
         }
-        duet.withLock { duet in duet.update(attempt.folder) { $0.isMixed = true } }
+        // A mix that was asked for meanwhile comes next.
+        duet.withLock { duet in
+            duet.update(attempt.folder) { ($0.isMixed, $0.isMixing) = ($0.isMixRequested, false) }
+        }
     }
 }
 

@@ -38,6 +38,8 @@ struct LiveDuet: Sendable {
         var preset = MixPreset.standard
         var mixPreset = MixPreset.standard
         var isMixRequested = false
+        /// True while a mix is made. Another one waits for its end.
+        var isMixing = false
         /// True once the mix is complete or has failed.
         var isMixed = false
         var mixPath: String?
@@ -59,7 +61,7 @@ struct LiveDuet: Sendable {
 
         /// Returns true if the mix should be made now.
         func needsMix(at now: HostTime) -> Bool {
-            guard let stemTime, !isMixRequested, arrivingStems.isEmpty else { return false }
+            guard let stemTime, !isMixRequested, !isMixing, arrivingStems.isEmpty else { return false }
             return awaitedSingers.isEmpty || now.seconds(since: stemTime) > LiveDuet.stemTimeout
         }
 
@@ -163,6 +165,7 @@ struct LiveDuet: Sendable {
         return LiveDuetStatus(
             duet: duet, arrivedPart: arrivedPart, presentStems: attempt?.stems ?? [], singers: attempt?.singers ?? [],
             mixPath: attempt?.mixPath, mixPreset: attempt?.mixPreset ?? .standard,
+            preset: attempt?.preset ?? .standard,
             mixPaths: attempts.compactMap { $0.files.mixPath },
             missingVoices: attempts.reduce(into: [:]) { missing, attempt in
                 if let path = attempt.files.mixPath { missing[path] = attempt.files.mixMissing }

@@ -19,6 +19,8 @@ package struct LiveDuetStatus: Sendable {
     package var mixPath: String?
     /// The preset of that mix.
     package var mixPreset = MixPreset.standard
+    /// The preset of the next mix, which may be in the making.
+    package var preset = MixPreset.standard
     /// The complete mixes of all attempts, in order.
     package var mixPaths: [String] = []
     /// The singers whose voices are missing in a mix, by its path.

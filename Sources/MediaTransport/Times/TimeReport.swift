@@ -30,7 +30,7 @@ package struct TimeReport: Hashable, Sendable {
 
     /// The packet with the shortest transit time.
     package var fastest: Pair
-    /// The mean of the half with the shortest transit times.
+    /// The same send time, and the arrival after the typical transit time.
     package var typical: Pair
 
     /// Creates a report.

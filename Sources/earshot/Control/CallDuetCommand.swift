@@ -96,6 +96,8 @@ enum DuetRequest: Equatable {
         let needed: [String]
         switch order(for: duet) {
         case nil, .agree(false)?, .listen(true)?, .singAgain?, .mix?: return nil
+        case .agree(true)? where ["ended", "listening"].contains(duet.phaseOfOthers ?? duet.phase):
+            return "The song is over. Sing it again: earshot call duet again"
         case .agree(true)?:
             return duet.phase == "agreeing" || duet.phase == "gettingSong" ? nil : "You sing this take already."
         case .pause?: needed = ["counting", "singing"]

@@ -27,7 +27,7 @@ struct DuetKeys {
     static let help = """
         Enter  agree, or withdraw; after the song: listen to the mix together, or stop it for all
         p  pause or resume                ← →  seek 5 s back or forward
-        r  sing again: a new take         e  after the song: another sound of your mix
+        r  sing again: a new take         e  after the song: change your mix
         """
 
     private var question: Question?
@@ -80,8 +80,8 @@ struct DuetKeys {
         case (.character("r"), .ended), (.character("r"), .listening), (.character("R"), .ended),
             (.character("R"), .listening):
             return .singAgain
-        case (.character("e"), .ended) where status.mixPath != nil: return .mix(status.mixPreset.next)
-        case (.character("e"), .listening): return .mix(status.mixPreset.next)
+        case (.character("e"), .ended) where status.mixPath != nil: return .mix(status.preset.next)
+        case (.character("e"), .listening): return .mix(status.preset.next)
         case (.character("r"), .agreeing) where duet.hasLeft || duet.phaseOfOthers?.isOver == true: return .singAgain
         default: return nil
         }

@@ -186,7 +186,7 @@ struct DuetNotices {
             notices.append(.say(DuetSentences.stem(people.name(singer))))
         }
         if let known, known.mixPath != nil, known.mixPreset != status.mixPreset {
-            notices.append(.say(DuetSentences.preset(status.mixPreset)))
+            notices.append(.say(DuetSentences.preset(status.mixPreset, isPlaying: duet.phase == .listening)))
         }
         for path in status.mixPaths
         where old?.mixPaths.contains(path) != true || old?.missingVoices[path] != status.missingVoices[path] {

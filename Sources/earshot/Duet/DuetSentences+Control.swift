@@ -42,8 +42,9 @@ extension DuetSentences {
         case .singAgain:
             let isSong = ["counting", "singing", "paused"].contains(duet.phase)
             let others = names(of: duet.singers.map(\.participant), participants)
-            let words = take(UInt32(duet.take + 1), waitingFor: others)
-            return isSong ? "\(unfinishedTake(UInt32(duet.take))) \(words)" : words
+            let number = UInt32(clamping: duet.take)
+            let words = take(number &+ 1, waitingFor: others)
+            return isSong ? "\(unfinishedTake(number)) \(words)" : words
         case .listen(let listens): return listens ? listening : "The mix has stopped for all."
         case .mix(let preset): return "Mixing again: \(preset.name). \(preset.summary)"
         }

@@ -41,7 +41,7 @@ extension DuetSentences {
             return "\(path) is shorter than \(Int(limit)) s, so nobody can sing to it. Choose another."
         case .cutOff(let name, let duration):
             return "The end of \(TerminalText.sanitizedLine(name)) is missing, so the song stops after "
-                + "\(PlayLine.clock(duration)). For all of it the host needs a complete file."
+                + "\(PlayLine.clock(duration)). Ask the host for a complete file."
         case .system(let code): return "The song cannot be played: \(String(cString: strerror(code)))"
         case .noSound: return "This room has no sound, so nobody can sing in it."
         case .tooManySongs(let limit):

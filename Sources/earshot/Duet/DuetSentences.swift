@@ -146,12 +146,14 @@ enum DuetSentences {
         let without = missing.isEmpty ? "" : " (without \(names), whose \(reason))"
         let voices = isBeat ? "  The mix has the voices without the beat." : ""
         return
-            "Saved: \(path)\(without)\(voices)\(hasKeys ? "  Keys: Enter listen together, e another sound, r sing again, q leave" : "")"
+            "Saved: \(path)\(without)\(voices)\(hasKeys ? "  Keys: Enter listen together, e change the mix, r sing again, q leave" : "")"
     }
 
     /// A mix that was made again with another preset.
-    static func preset(_ preset: MixPreset) -> String {
-        "Your mix is '\(preset.name)' now: \(preset.summary.prefix(1).lowercased() + preset.summary.dropFirst())"
+    /// - Parameter isPlaying: true while an earlier mix plays.
+    static func preset(_ preset: MixPreset, isPlaying: Bool) -> String {
+        let summary = preset.summary.prefix(1).lowercased() + preset.summary.dropFirst()
+        return "Your mix is '\(preset.name)' now: \(summary)\(isPlaying ? " You hear it the next time." : "")"
     }
 
     /// A take that an earlier program did not finish.

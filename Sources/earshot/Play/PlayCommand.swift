@@ -7,7 +7,7 @@ struct PlayCommand: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "play", abstract: "Play audio files, folders, streams and playlists.",
         discussion: """
-            Files follow each other without a gap. A file that cannot be played is reported and skipped. A stream that stops is reconnected. Of a recorded call or a take of a duet, the mix is played alone.
+            Files follow each other without a gap. A file that cannot be played is reported and skipped. A stream that stops is reconnected. In the folder of a recorded call or of a take of a duet, only the mix is played.
             Keys: space pause, left and right 5 s, up and down 60 s, n next, p previous, + and - volume, ? help, q quit.
             """)
 
