@@ -19,7 +19,7 @@ import Testing
     static let limits = [
         Limits(network: .lan, afterOne: 0.05, afterTen: 0.01, always: 0.02),
         Limits(network: .wifiGood, afterOne: 0.65, afterTen: 0.3, always: 0.2),
-        Limits(network: .wifiCongested, afterOne: 1.5, afterTen: 0.75, always: 0.45),
+        Limits(network: .wifiCongested, afterOne: 1.4, afterTen: 0.7, always: 0.45),
     ]
 
     @Test(arguments: limits) func `the error 1 s and 10 s after the first packet, at up to 100 ppm`(_ limits: Limits) {

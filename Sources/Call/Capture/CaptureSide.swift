@@ -16,7 +16,7 @@ struct CaptureSide: ~Copyable {
     private let capacity: Int
     private let isMuted: UnsafeMutablePointer<Atomic<Bool>>
     let processing: VoiceProcessingPort?
-    private var tail: GapTail
+    private var gapFade: GapFade
     private let effects: InsertPoint.Renderer
     private let insert: InsertPoint.Renderer
     private let songInsert: InsertPoint.Renderer
@@ -48,7 +48,7 @@ struct CaptureSide: ~Copyable {
         self.effects = effects
         self.insert = insert
         self.songInsert = songInsert
-        tail = GapTail(sampleRate: sampleRate)
+        gapFade = GapFade(sampleRate: sampleRate)
         fader = VoiceFader(sampleRate: sampleRate, isHeard: true)
         self.dryTap = dryTap
         self.rawTap = rawTap
@@ -77,7 +77,7 @@ struct CaptureSide: ~Copyable {
                 check.noteRouteChange()
                 processing?.noteRouteChange()
             }
-            if isRouteChange || effects.hasInsert || insert.hasInsert { tail.begin() }
+            if isRouteChange || effects.hasInsert || insert.hasInsert { gapFade.begin() }
         }
         expectedSampleTime = cycle.sampleTime &+ Int64(cycle.frameCount)
         for c in 0..<block.count {
@@ -109,7 +109,7 @@ struct CaptureSide: ~Copyable {
         rawTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
         processing?.process(block, reference: cycle.output, frameCount: frames)
         dryTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
-        tail.process(block, frames)
+        gapFade.process(block, frames)
         effects.process(block, cycle, frameCount: frames)
         insert.process(block, cycle, frameCount: frames)
     }

@@ -19,6 +19,17 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
         case listening
         /// The attempt is over.
         case ended
+
+        /// True from the count-in to the song's end.
+        package var isSong: Bool {
+            switch self {
+            case .counting, .singing, .paused: true
+            case .noSong, .gettingSong, .agreeing, .findingTime, .listening, .ended: false
+            }
+        }
+
+        /// True from the song's end on.
+        package var isOver: Bool { self == .ended || self == .listening }
     }
 
     /// Another singer.

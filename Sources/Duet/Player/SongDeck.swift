@@ -24,7 +24,8 @@ struct SongDeck: ~Copyable {
     /// The pieces of the ring that are not played yet.
     private var ring = SongMap()
     private var log: SongLog?
-    private var deviceRate: DeviceRate
+    /// Follows the blocks, also silent ones, so the device's rate is known before a song begins.
+    private var loop: DelayLockedLoop
     /// The ring frame that is due next.
     private var dueFrame = 0
 
@@ -32,7 +33,7 @@ struct SongDeck: ~Copyable {
     init(_ file: any SoundFileReader, countIn: Beat?, _ memory: SongMemory) {
         source = SongSource(file, countIn: countIn, into: memory)
         self.memory = memory
-        deviceRate = DeviceRate(sampleRate: memory.sampleRate)
+        loop = DelayLockedLoop(sampleRate: memory.sampleRate)
     }
 
     mutating func apply(_ order: Order) {
@@ -76,7 +77,7 @@ struct SongDeck: ~Copyable {
     mutating func readPlayed() {
         while let part = memory.played.pop() {
             log?.append(.played(part))
-            deviceRate.add(part.block)
+            if part.offset == 0 { _ = loop.update(sampleTime: part.block.sampleTime, now: part.block.hostTime) }
             dueFrame = part.dueFrame ?? dueFrame
             state.isPlaying = part.silence == nil
             switch part.silence {
@@ -89,7 +90,7 @@ struct SongDeck: ~Copyable {
                 }
             }
         }
-        state.deviceRate = deviceRate.deviation
+        state.deviceRate = loop.driftPPM * 1e-6
     }
 
     private mutating func note(_ part: PlayedBlock) {
@@ -98,9 +99,10 @@ struct SongDeck: ~Copyable {
         guard let piece = ring.pieces.first else { return }
         state.position = piece.position(at: end)
         let frames = part.offset + part.frameCount
-        state.hostTime = part.block.hostTime.advanced(bySeconds: deviceRate.seconds(frames) + part.block.latency)
+        state.hostTime = part.block.hostTime.advanced(
+            bySeconds: Double(frames) * loop.secondsPerFrame + part.block.latency)
         if let last = ring.pieces.last {
-            let ahead = deviceRate.seconds(Int(last.end - end))
+            let ahead = Double(last.end - end) * loop.secondsPerFrame
             state.end = (last.endPosition, state.hostTime.advanced(bySeconds: ahead))
         }
         if source.hasEnded, end >= Int64(source.writtenCount) { state.hasEnded = true }

@@ -144,7 +144,7 @@ package struct SongState: Sendable {
     package var hostTime = HostTime(nanoseconds: 0)
     /// The position that follows the converted sound, and the time at which it leaves the loudspeaker.
     package var end = (position: SongPosition(units: 0), hostTime: HostTime(nanoseconds: 0))
-    /// The device's frames per second of host time as a part of its nominal rate, less 1; 0 in the first second, while unknown.
+    /// The device's frames per second of host time as a part of its nominal rate, less 1.
     package var deviceRate = 0.0
     /// True while the song is heard.
     package var isPlaying = false

@@ -69,6 +69,11 @@ package struct DuetDocument: Codable, Equatable, Sendable {
         isBusy = status.isBusy
     }
 
+    /// True from the count-in to the song's end.
+    package var isSong: Bool { ["counting", "singing", "paused"].contains(phase) }
+    /// True from the song's end on, of the others' song if they sing without the local participant.
+    package var isOver: Bool { ["ended", "listening"].contains(phaseOfOthers ?? phase) }
+
     private static func rounded(_ seconds: Double) -> Double { (seconds * 1e3).rounded() / 1e3 }
 }
 

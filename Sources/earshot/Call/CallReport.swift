@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotLiveCall
+
 /// The report that `--json` prints when a call has ended; `earshot analyze` reads two of them. Times named Monotonic are
 /// nanoseconds of CLOCK_MONOTONIC on the local machine.
 struct CallReport: Codable {
@@ -189,28 +191,6 @@ struct CallReport: Codable {
         var gapSeconds: Double
     }
 
-    /// A take of a duet.
-    struct DuetTake: Codable, Equatable {
-        /// A voice that is in the take's folder.
-        struct Voice: Codable, Equatable {
-            var name: String
-            var isLocal: Bool
-            /// The number of gaps, and their seconds.
-            var gaps: Int
-            var gapSeconds: Double
-        }
-
-        /// The song's title.
-        var song: String
-        var take: Int
-        var folder: String
-        /// The path of the mix; nil if there is none.
-        var mix: String?
-        var voices: [Voice]
-        /// The names of the singers whose voices did not arrive.
-        var missing: [String]
-    }
-
     struct Callback: Codable {
         var calls: Int
         var p50Microseconds: Double
@@ -249,7 +229,7 @@ struct CallReport: Codable {
     /// The last recording of the call; nil for none.
     var recording: Recording?
     /// The takes of the call's duet, in order; nil for none.
-    var takes: [DuetTake]?
+    var takes: [DuetTakeReport]?
     /// All remote participants, in the order of their arrival.
     var peers: [Peer]
     var callback: Callback

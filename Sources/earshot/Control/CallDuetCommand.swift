@@ -93,19 +93,18 @@ enum DuetRequest: Equatable {
 
     /// Returns the reason that an order would do nothing; nil if it does something.
     func obstacle(_ duet: DuetDocument) -> String? {
-        let needed: [String]
+        let isUseful: Bool
         switch order(for: duet) {
         case nil, .agree(false)?, .listen(true)?, .singAgain?, .mix?: return nil
-        case .agree(true)? where ["ended", "listening"].contains(duet.phaseOfOthers ?? duet.phase):
-            return "The song is over. Sing it again: earshot call duet again"
         case .agree(true)?:
+            if duet.isOver { return "The song is over. Sing it again: earshot call duet again" }
             return duet.phase == "agreeing" || duet.phase == "gettingSong" ? nil : "You sing this take already."
-        case .pause?: needed = ["counting", "singing"]
-        case .resume?: needed = ["paused"]
-        case .seek?: needed = ["counting", "singing", "paused"]
-        case .listen(false)?: needed = ["listening"]
+        case .pause?: isUseful = duet.isSong && duet.phase != "paused"
+        case .resume?: isUseful = duet.phase == "paused"
+        case .seek?: isUseful = duet.isSong
+        case .listen(false)?: isUseful = duet.phase == "listening"
         }
-        guard !needed.contains(duet.phase) else { return nil }
+        if isUseful { return nil }
         return switch order(for: duet) {
         case .resume?: "The song is not paused. See: earshot call duet"
         case .listen?: "The mix does not play. See: earshot call duet"

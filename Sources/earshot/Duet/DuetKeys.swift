@@ -98,16 +98,3 @@ struct DuetKeys {
         }
     }
 }
-
-extension DuetStatus.Phase {
-    /// True from the count-in to the song's end.
-    var isSong: Bool {
-        switch self {
-        case .counting, .singing, .paused: true
-        case .noSong, .gettingSong, .agreeing, .findingTime, .listening, .ended: false
-        }
-    }
-
-    /// True from the song's end on.
-    var isOver: Bool { self == .ended || self == .listening }
-}

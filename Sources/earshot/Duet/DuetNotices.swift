@@ -51,9 +51,9 @@ struct DuetNotices {
     private var reportedSilence: Silence?
     /// The attempt for which the user was asked.
     private var askedAttempt: UInt32?
-    /// True if others were there since the user was told to be alone.
+    /// True if others were there after the user was told that nobody is.
     private var hadSingers = false
-    /// The attempt of others of which the end was reported.
+    /// The attempt of others whose end was reported.
     private var missedAttempt: UInt32?
     /// The last attempt that ended in mid-song.
     private var unfinishedAttempt: UInt32?

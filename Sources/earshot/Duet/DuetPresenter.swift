@@ -12,7 +12,7 @@ import Foundation
 final class DuetPresenter {
     /// The seconds for which the files of the last take are awaited if it is complete, and if the user leaves it.
     private static let finishTimes = (complete: 60.0, left: 10.0)
-    /// The seconds after which a room without a song is named. A host announces its song several times a second.
+    /// The seconds after which a room without a song is reported. A host announces its song several times a second.
     private static let songTime = 3.0
     /// The seconds between two tries to agree without being asked.
     private static let agreeingInterval = 1.0
@@ -32,7 +32,7 @@ final class DuetPresenter {
     /// The time before which ``present()`` does not agree again, after a refusal.
     private var agreeingTime = HostTime(nanoseconds: 0)
     private var lastRefusal: String?
-    /// The time from which on a song was awaited in the room; nil before.
+    /// The time since which a song has been awaited in the room; nil before.
     private var songAwaitedSince: HostTime?
     /// True once a song was there, or its absence was reported.
     private var knowsSong = false

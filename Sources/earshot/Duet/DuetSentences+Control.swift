@@ -38,13 +38,12 @@ extension DuetSentences {
         case .pause: return paused
         case .resume: return resumed
         case .seek(let seconds):
-            return "The song goes on at \(PlayLine.clock(min(seconds, duet.duration ?? seconds))), for all."
+            return "The song is at \(PlayLine.clock(min(seconds, duet.duration ?? seconds))) now, for all."
         case .singAgain:
-            let isSong = ["counting", "singing", "paused"].contains(duet.phase)
             let others = names(of: duet.singers.map(\.participant), participants)
             let number = UInt32(clamping: duet.take)
             let words = take(number &+ 1, waitingFor: others)
-            return isSong ? "\(unfinishedTake(number)) \(words)" : words
+            return duet.isSong ? "\(unfinishedTake(number)) \(words)" : words
         case .listen(let listens): return listens ? listening : "The mix has stopped for all."
         case .mix(let preset): return "Mixing again: \(preset.name). \(preset.summary)"
         }

@@ -175,7 +175,7 @@ final class RoomRunner {
             callback: CallReport.Callback(card.watchdog.snapshot), memoryAnonymousKiB: Self.anonymousMemory())
         report.voice = CallReport.Voice(call.voice, snapshot)
         report.recording = presenter.recording.map { CallReport.Recording($0) }
-        let takes = call.duetTakeReports.map { CallReport.DuetTake($0) }
+        let takes = call.duetTakeReports
         report.takes = takes.isEmpty ? nil : takes
         report.microphoneCallback = card.inputWatchdog.map { CallReport.Callback($0.snapshot) }
         return report

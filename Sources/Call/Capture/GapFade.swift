@@ -5,7 +5,7 @@ import EarshotAudioDSP
 
 /// Crossfades the end of the sound before a gap, which falls to 0, with the sound after it. An effect that remembers sound
 /// would make a step of an abrupt end, and of an abrupt beginning.
-struct GapTail {
+struct GapFade {
     private var last = SIMD2<Float>.zero  // the last frame of the first two channels
     private var start = SIMD2<Float>.zero
     private var position: Int

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import EarshotDuet
+@testable import EarshotLiveCall
+@testable import EarshotRooms
+@testable import earshot
+
+/// The keys of a duet, without a terminal.
+@Suite struct DuetKeysTests {
+    private let ben = DuetExample.ben
+
+    @Test func `a key has an order in the phases in which it makes sense`() {
+        let orders: [(Key, DuetStatus<MemberID>.Phase, DuetOrder?)] = [
+            (.enter, .agreeing, .agree(true)), (.enter, .singing, nil), (.character("p"), .singing, .pause),
+            (.character("p"), .counting(1), .pause), (.character("p"), .paused, .resume),
+            (.character("p"), .ended, nil), (.left, .singing, .seek(to: 55)), (.right, .paused, .seek(to: 65)),
+            (.left, .agreeing, nil), (.character("r"), .ended, .singAgain), (.character("r"), .singing, nil),
+            (.character("r"), .agreeing, nil), (.character("r"), .counting(1), nil),
+            (.character("m"), .singing, nil),
+        ]
+        for (key, phase, order) in orders {
+            #expect(DuetKeys.order(for: key, DuetExample.status(phase)) == order, "\(key) \(phase)")
+        }
+        let mixed = DuetExample.status(.ended) { $0.mixPath = "/d/mix.m4a" }
+        #expect(DuetKeys.order(for: .enter, mixed) == .listen(true))
+        #expect(DuetKeys.order(for: .character("e"), mixed) == MixPreset.named("room").map { .mix($0) })
+        #expect(DuetKeys.order(for: .character("e"), DuetExample.status(.ended)) == nil)
+        #expect(DuetKeys.order(for: .enter, DuetExample.status(.ended)) == nil)
+        #expect(DuetKeys.order(for: .enter, DuetExample.status(.listening)) == .listen(false))
+        #expect(
+            DuetKeys.owns(.character("r"), DuetExample.status(.agreeing))
+                && DuetKeys.owns(.character("R"), DuetExample.status(.singing)))
+        #expect(!DuetKeys.owns(.character("m"), DuetExample.status(.singing)))
+        #expect(!DuetKeys.owns(.character("r"), DuetExample.status(.noSong) { $0.duet.song = nil }))
+        let agreed = DuetExample.status(.agreeing) { $0.duet.hasAgreed = true }
+        #expect(DuetKeys.order(for: .enter, agreed) == .agree(false))
+    }
+
+    @Test func `in mid-song the key r asks first, and y begins a new take`() {
+        let question = "Sing again from the beginning? This take stays as take 1, unfinished."
+        let guest = JoinRequestID(number: 7)
+        for phase in [DuetStatus<MemberID>.Phase.counting(1), .singing, .paused] {
+            var keys = DuetKeys()
+            #expect(keys.take(.character("y"), DuetExample.status(phase), []) == nil)
+            #expect(
+                keys.take(.character("r"), DuetExample.status(phase), [])
+                    == .ask("\(question) Keys: y sing again, n go on"))
+            #expect(keys.take(.character("n"), DuetExample.status(phase), []) == .say("The song goes on."))
+            #expect(keys.take(.character("y"), DuetExample.status(phase), []) == nil)
+            _ = keys.take(.character("R"), DuetExample.status(phase), [])
+            #expect(keys.take(.character("y"), DuetExample.status(phase), []) == .perform(.singAgain))
+            // Another key closes the question.
+            _ = keys.take(.character("r"), DuetExample.status(phase), [])
+            #expect(keys.take(.character("m"), DuetExample.status(phase), []) == nil)
+            #expect(keys.take(.character("y"), DuetExample.status(phase), []) == nil)
+            // The answer may be meant for a guest who asks meanwhile.
+            _ = keys.take(.character("r"), DuetExample.status(phase), [])
+            #expect(
+                keys.take(.character("y"), DuetExample.status(phase), [guest]) == .say(DuetSentences.questionChanged))
+            // The song may be over before the answer.
+            _ = keys.take(.character("r"), DuetExample.status(phase), [])
+            #expect(keys.take(.character("y"), DuetExample.status(.ended), []) == .say(DuetSentences.takeIsOver))
+        }
+        var keys = DuetKeys()
+        #expect(keys.take(.character("r"), DuetExample.status(.ended), []) == .perform(.singAgain))
+        #expect(keys.take(.character("r"), DuetExample.status(.agreeing), []) == .ignore)
+    }
+
+    @Test func `a key that does nothing has an answer`() {
+        let alone = DuetExample.status(.agreeing) { $0.duet.singers = [] }
+        #expect(DuetKeys.order(for: .enter, alone) == nil)
+        #expect(DuetKeys.answer(to: .enter, alone) == "Nobody else is here yet.")
+        #expect(DuetKeys.answer(to: .enter, DuetExample.status(.agreeing)) == nil)
+        for key in [Key.character("p"), .left, .right] {
+            #expect(DuetKeys.order(for: key, DuetExample.status(.listening)) == nil)
+            #expect(
+                DuetKeys.answer(to: key, DuetExample.status(.listening))?.contains("Enter stops it for all.") == true)
+            #expect(DuetKeys.answer(to: key, DuetExample.status(.singing)) == nil)
+        }
+        #expect(DuetKeys.help.contains("or stop it for all"))
+        // A singer who has agreed, and whose guest has left, can withdraw.
+        var agreed = alone
+        agreed.duet.hasAgreed = true
+        #expect(DuetKeys.order(for: .enter, agreed) == .agree(false))
+        var left = DuetExample.status(.agreeing)
+        left.duet.hasLeft = true
+        #expect(DuetKeys.order(for: .character("r"), left) == .singAgain)
+    }
+}
