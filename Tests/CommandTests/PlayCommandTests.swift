@@ -88,7 +88,7 @@ import Testing
         #expect(program.errors.contains("playing: standard input"), "\(program.errors)")
     }
 
-    @Test func `of a recorded call or a take the mix is played alone`() throws {
+    @Test func `only the mix of a recorded call or a take is played`() throws {
         let scratch = try Scratch()
         let take = scratch("Duet/take 1")
         func write(_ folder: String, _ description: String, _ names: [String]) throws {

@@ -148,7 +148,8 @@ public final class ChildProcess: Sendable {
         return false
     }
 
-    /// Waits until standard error contains `words`, after its first `count` characters; false if the program ended first, or after `seconds`.
+    /// Waits until standard error contains `words`, after its first `count` characters; false if the program ended first, or
+    /// after `seconds`.
     public func says(_ words: String, after count: Int = 0, seconds: Double = 10) -> Bool {
         for _ in 0..<max(1, Int(seconds * 50)) {
             if errors.dropFirst(count).contains(words) { return true }
