@@ -203,34 +203,43 @@ import Testing
     }
 
     @Test func `the words for a duet are orders, and those that would do nothing are refused`() throws {
-        var status = DuetStatus<MemberID>()
-        status.song = DuetSong(name: "Blue Moon.ogg", byteCount: 5, hash: "", duration: 192)
-        (status.phase, status.position) = (.singing, 61)
-        status.singers = [.init(member: MemberID(2)!)]
-        var live = LiveDuetStatus(duet: status)
+        var duet = DuetStatus<MemberID>()
+        duet.song = DuetSong(name: "Blue Moon.ogg", byteCount: 5, hash: "", duration: 192)
+        (duet.phase, duet.position) = (.singing, 61)
+        duet.singers = [.init(member: MemberID(2)!)]
+        var live = LiveDuetStatus(duet: duet)
         let orders: [(String, DuetOrder)] = [
             ("agree", .agree(true)), ("withdraw", .agree(false)), ("pause", .pause), ("resume", .resume),
             ("again", .singAgain), ("listen", .listen(true)), ("stop", .listen(false)), ("seek 1:30", .seek(to: 90)),
             ("mix stage", .mix(MixPreset.all[3])), ("seek -10s", .seek(to: 51)), ("seek +5s", .seek(to: 66)),
-            ("seek -90s", .seek(to: 0)),
+            ("seek -90s", .seek(to: 0)), ("together", .setMode(.together)),
+            ("balance Ben -2.5dB", .balance(voice: "Ben", decibels: -2.5)),
+            ("balance song 3", .balance(voice: "song", decibels: 3)), ("lead", .setMode(.led(by: MemberID(1)!))),
+            ("lead bob", .setMode(.led(by: MemberID(2)!))),
         ]
         let singing = DuetDocument(live)
+        let status = StatusDocument(
+            try Self.room(), LiveCallLevels(), duet: live, lastEvent: 0, program: "0", pid: 1)
         for (line, order) in orders {
             let words = ArgumentList(["call", "duet"] + line.split(separator: " ").map(String.init)).arguments
-            #expect(try DuetRequest(Array(words.dropFirst(2))).order(for: singing) == order, "\(line)")
+            #expect(try DuetRequest(Array(words.dropFirst(2))).order(for: singing, in: status) == order, "\(line)")
         }
         #expect(try DuetRequest([]) == .show)
+        for words in [["balance", "Ben"], ["balance", "Ben", "13dB"], ["balance", "Ben", "loud"]] {
+            #expect(throws: (any Error).self) { try DuetRequest(words) }
+        }
         func refused(_ phase: DuetStatus<MemberID>.Phase) throws -> [String] {
             live.duet.phase = phase
             let document = DuetDocument(live)
-            return try ["agree", "pause", "resume", "seek 5", "stop", "again", "listen", "withdraw"].filter {
-                try DuetRequest($0.split(separator: " ").map(String.init)).obstacle(document) != nil
+            return try ["agree", "lead", "pause", "resume", "seek 5", "stop", "again", "listen", "withdraw"].filter {
+                let request = try DuetRequest($0.split(separator: " ").map(String.init))
+                return try request.order(for: document, in: status)?.obstacle(document) != nil
             }
         }
         #expect(try refused(.agreeing) == ["pause", "resume", "seek 5", "stop"])
-        #expect(try refused(.singing) == ["agree", "resume", "stop"])
-        #expect(try refused(.paused) == ["agree", "pause", "stop"])
-        #expect(try refused(.listening) == ["agree", "pause", "resume", "seek 5"])
+        #expect(try refused(.singing) == ["agree", "lead", "resume", "stop"])
+        #expect(try refused(.paused) == ["agree", "lead", "pause", "stop"])
+        #expect(try refused(.listening) == ["agree", "lead", "pause", "resume", "seek 5"])
         let people = [ParticipantDocument(try Self.participant(2, "Ben"))]
         #expect(
             DuetSentences.done(.singAgain, singing, people)
@@ -263,7 +272,10 @@ import Testing
         (["accompany", "for"], "use: for me, or for all."),
         (["accompany", "seek", "x"], "use: seek 1:30, seek +5s or seek -5s."),
         (["duet", "seek"], "use: seek 1:30, seek +5s or seek -5s."),
-        (["duet", "dance"], "use one of: agree, withdraw, pause, resume, seek 1:30, again, listen, stop, mix stage."),
+        (
+            ["duet", "dance"],
+            "use one of: agree, withdraw, lead NAME, together, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB."
+        ),
         (["duet", "mix", "hall"], "use a preset: dry, natural, room, stage."),
         (["accompany", "volume", "5"], "use 0% to 800%, or -60dB to 18dB."),
         (["allow-recording", "maybe"], "<answer> cannot be 'maybe'. Choose yes or no."),

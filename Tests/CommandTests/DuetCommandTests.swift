@@ -75,6 +75,8 @@ import Testing
             terminal: guestKeys)
         try #require(guest.says("Song received."), "\(guest.errors)")
         try #require(guest.says(" ms. Your voices will be recorded. Press Enter"), "\(guest.errors)")
+        // On a fast network all sing together.
+        #expect(!guest.errors.contains("too long") && !guest.errors.contains("lead"), "\(guest.errors)")
         guestKeys.type("m\r")
         #expect(guest.says("You are muted, so the take lacks your voice."), "\(guest.errors)")
         guestKeys.type("m")
@@ -84,6 +86,8 @@ import Testing
         #expect(host.says("Saved: ") && guest.says("Saved: "), "\(host.errors)\n\(guest.errors)")
         keys.type("e")
         #expect(host.says("Your mix is 'room' now: even voices in a large room."), "\(host.errors)")
+        guestKeys.type("\u{1B}[C\u{1B}[C")
+        #expect(guest.says("Your mix has Ben +2 dB now."), "\(guest.errors)")
         guestKeys.type("\r")
         #expect(host.says("The mix plays for all."), "\(host.errors)\n\(guest.errors)")
         keys.type("q")

@@ -17,6 +17,7 @@ enum DuetExample {
         var duet = DuetStatus<MemberID>()
         (duet.phase, duet.song, duet.position) = (phase, song, 60)
         duet.singers = [.init(member: ben)]
+        (duet.mode, duet.own) = (.together, MemberID(1))
         var status = LiveDuetStatus(duet: duet)
         status.singers = [ben]
         change(&status)

@@ -18,11 +18,16 @@ import Testing
             (.character("p"), .ended, nil), (.left, .singing, .seek(to: 55)), (.right, .paused, .seek(to: 65)),
             (.left, .agreeing, nil), (.character("r"), .ended, .singAgain), (.character("r"), .singing, nil),
             (.character("r"), .agreeing, nil), (.character("r"), .counting(1), nil),
-            (.character("m"), .singing, nil),
+            (.character("m"), .singing, nil), (.tab, .singing, nil),
+            (.tab, .agreeing, .setMode(.led(by: MemberID(1)!))),
         ]
         for (key, phase, order) in orders {
             #expect(DuetKeys.order(for: key, DuetExample.status(phase)) == order, "\(key) \(phase)")
         }
+        let led = DuetExample.status(.agreeing) { $0.duet.mode = .led(by: MemberID(1)!) }
+        #expect(DuetKeys.order(for: .tab, led) == .setMode(.led(by: ben)))
+        let ledByBen = DuetExample.status(.agreeing) { $0.duet.mode = .led(by: ben) }
+        #expect(DuetKeys.order(for: .tab, ledByBen) == .setMode(.together))
         let mixed = DuetExample.status(.ended) { $0.mixPath = "/d/mix.m4a" }
         #expect(DuetKeys.order(for: .enter, mixed) == .listen(true))
         #expect(DuetKeys.order(for: .character("e"), mixed) == MixPreset.named("room").map { .mix($0) })
@@ -36,6 +41,25 @@ import Testing
         #expect(!DuetKeys.owns(.character("r"), DuetExample.status(.noSong) { $0.duet.song = nil }))
         let agreed = DuetExample.status(.agreeing) { $0.duet.hasAgreed = true }
         #expect(DuetKeys.order(for: .enter, agreed) == .agree(false))
+    }
+
+    @Test func `after the song the arrows select a voice of the mix, and change it`() {
+        var keys = DuetKeys()
+        var status = DuetExample.status(.ended) { $0.mixPath = "/d/mix.m4a" }
+        #expect(keys.take(.up, status, []) == nil)
+        status.balance.voices = [
+            .init(name: "song", isSong: true), .init(name: "Ann"), .init(name: "Ben", decibels: 2),
+        ]
+        #expect(keys.selectedVoice(status) == nil)
+        #expect(keys.take(.right, status, []) == .perform(.balance(voice: "Ann", decibels: 1)))
+        #expect(keys.take(.down, status, []) == .ignore && keys.selectedVoice(status)?.name == "Ben")
+        #expect(keys.take(.left, status, []) == .perform(.balance(voice: "Ben", decibels: 1)))
+        _ = keys.take(.down, status, [])
+        #expect(keys.selectedVoice(status)?.isSong == true)
+        _ = keys.take(.up, status, [])
+        #expect(keys.selectedVoice(status)?.name == "Ben")
+        status.duet.phase = .singing
+        #expect(keys.take(.left, status, []) == .perform(.seek(to: 55)) && keys.take(.up, status, []) == nil)
     }
 
     @Test func `in mid-song the key r asks first, and y begins a new take`() {

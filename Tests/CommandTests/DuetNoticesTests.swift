@@ -75,7 +75,11 @@ import Testing
         let second = DuetExample.status(.agreeing) { $0.duet.attempt = 2 }
         let words =
             "Take 2. Delay 40 ms: too long to sing together (limit 25 ms). A cable helps. Your voices will be recorded."
-        #expect(notices.notices(second, people(0.04)).last == .ask("\(words) Press Enter when you are ready."))
+        #expect(
+            notices.notices(second, people(0.04)).last
+                == .ask(
+                    words.replacing("A cable", with: "Tab lets one lead. A cable")
+                        + " Press Enter when you are ready."))
         // The one who pressed the key has agreed.
         var own = DuetNotices()
         _ = own.notices(DuetExample.status(.singing), people())
@@ -88,6 +92,38 @@ import Testing
             ])
     }
 
+    @Test func `the question waits for the mode, and is asked again when somebody changes it`() {
+        var notices = DuetNotices()
+        func status(_ mode: DuetMode<MemberID>?, hasAgreed: Bool = false) -> LiveDuetStatus {
+            DuetExample.status(.agreeing) { ($0.duet.mode, $0.duet.hasAgreed) = (mode, hasAgreed) }
+        }
+        let end = "Tab changes that. Your voices will be recorded. Press Enter when you are ready."
+        #expect(!notices.notices(status(nil), people(0.04)).contains { if case .ask = $0 { true } else { false } })
+        #expect(
+            notices.notices(status(.led(by: ben)), people(0.04)) == [
+                .ask(
+                    "Delay 40 ms: too long to sing together (limit 25 ms), so Ben leads: you hear the song in time with "
+                        + "that voice. \(end)")
+            ])
+        #expect(notices.notices(status(.led(by: ben)), people(0.04)) == [])
+        let own = DuetMode.led(by: MemberID(1)!)
+        #expect(
+            notices.notices(status(own), people(0.04)) == [
+                .ask("You lead: sing to the song, and do not wait for the others' voices. \(end)")
+            ])
+        #expect(
+            notices.notices(status(.together), people()) == [
+                .ask(
+                    "All sing together. Delay 9 ms. Your voices will be recorded. Press Enter when you are ready.")
+            ])
+        var host = DuetNotices()
+        #expect(
+            host.notices(status(own), people(0.04)).last
+                == .ask(
+                    "Delay 40 ms: too long to sing together (limit 25 ms), so you lead: sing to the song, and do not "
+                        + "wait for the others' voices. \(end)"))
+    }
+
     @Test func `voices, the mix and failures are reported once`() {
         var notices = DuetNotices()
         _ = notices.notices(DuetExample.status(.ended), people())
@@ -98,9 +134,20 @@ import Testing
         }
         #expect(
             notices.notices(mixed, people()) == [
-                .say("Saved: /d/mix.m4a  Keys: Enter listen together, e change the mix, r sing again, q leave")
+                .say(
+                    "Saved: /d/mix.m4a  Keys: Enter listen together, e change the mix, arrows balance it, r sing again, q leave"
+                )
             ])
         #expect(notices.notices(mixed, people()) == [])
+        var balanced = mixed
+        balanced.balance.voices = [.init(name: "song", isSong: true), .init(name: "Ben", decibels: 3)]
+        #expect(notices.notices(balanced, people()) == [])
+        balanced.mixBalance = balanced.balance
+        #expect(notices.notices(balanced, people()) == [.say("Your mix has Ben +3 dB now.")])
+        #expect(notices.notices(mixed, people()) == [])
+        #expect(
+            DuetSentences.line(balanced, selected: balanced.balance.voices[1]) == "♪ Blue Moon mix: Ben +3 dB")
+        #expect(DuetSentences.line(balanced, selected: balanced.balance.voices[0]) == "♪ Blue Moon mix: song 0 dB")
         var onStage = mixed
         onStage.mixPreset = MixPreset.all[3]
         #expect(

@@ -64,6 +64,14 @@ import Testing
                 let second = try PseudoTerminal()
                 let watching = try start(["join"] + Self.card, on: network.hosts[1], terminal: second)
                 #expect(watching.says("1  Blue Room"))
+                let duet = try start(
+                    ["duet", "host", "--beat", "96", "--room", "Choir", "--accept", "all"] + Self.card,
+                    on: network.hosts[1])
+                #expect(watching.says(", sings Beat 96, host beta.local"), "\(watching.errors)")
+                let singer = try start(["join", "Choir"] + Self.card, on: network.hosts[0])
+                #expect(singer.says("'Choir' sings Beat 96: joining as a duet."), "\(singer.errors)")
+                #expect(singer.says("Your voices will be recorded."), "\(singer.errors)")
+                for program in [singer, duet] { program.signal(SIGTERM) }
                 host.signal(SIGINT)
                 #expect(watching.says("1  Blue Room: closed"), "\(watching.errors)")
                 second.type("q")

@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func `a beat's member that has nothing is not sent a file`() throws {
-        var core = DuetCore(own: 0)
+        var core = DuetCore(own: 0, singer: 10)
         core.setMembers([0, 1], host: 0)
         try core.choose(Self.song)
         for turn in 0..<100 {

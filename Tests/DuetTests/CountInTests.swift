@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func `a slow beat counts in for longer, and who comes late joins in the count-in`() throws {
-        var core = DuetCore(own: 1)
+        var core = DuetCore(own: 1, singer: 11)
         var song = DuetRig.song
         song.beat = Beat(tempo: 30, beatsPerBar: 8)
         core.setMembers([0, 1], host: 0)

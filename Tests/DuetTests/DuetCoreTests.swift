@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test func `a host cannot make others look for a song more often than once a second`() throws {
-        var core = DuetCore(own: 1)
+        var core = DuetCore(own: 1, singer: 11)
         core.setMembers([0, 1], host: 0)
         var count = 0
         for turn in 0..<200 {
@@ -249,7 +249,7 @@ import Testing
     }
 
     @Test func `a song's file that does not arrive is sent again later`() throws {
-        var core = DuetCore(own: 0)
+        var core = DuetCore(own: 0, singer: 10)
         core.setMembers([0, 1], host: 0)
         try core.choose(DuetRig.song)
         func sends(_ seconds: Double) -> Int {

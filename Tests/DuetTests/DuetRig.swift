@@ -54,6 +54,8 @@ struct DuetRig {
     /// The seconds that a song's file needs.
     var transferTime = 0.4
     private var transfers: [(at: Int64, to: Int)] = []
+    /// The seconds from a member's mouth to another's ear.
+    var delay: (_ from: Int, _ to: Int) -> Double? = { _, _ in 0.01 }
     private(set) var transferCount = 0
     private(set) var largestMessage = 0
     /// The member whose machine sleeps.
@@ -63,7 +65,7 @@ struct DuetRig {
         var random = SeededRandom(seed: seed)
         members = (0..<count).map {
             Member(
-                core: DuetCore(own: $0),
+                core: DuetCore(own: $0, singer: UInt64(100 + $0)),
                 clock: Clock(start: Int64(random.unit() * 1e15), ppm: 100 * random.unit() - 50))
         }
         self.random = random
@@ -100,7 +102,7 @@ struct DuetRig {
 
     /// A member's program begins again without a memory.
     mutating func comeBack(_ index: Int) {
-        members[index].core = DuetCore(own: index)
+        members[index].core = DuetCore(own: index, singer: UInt64(100 + index))
         join(index)
     }
 
@@ -157,6 +159,7 @@ struct DuetRig {
     private mutating func tick(_ index: Int) {
         for other in present where other != index && other != asleep && reaches(index, other) {
             members[index].core.setClock(estimate(of: other, at: index), of: other)
+            members[index].core.setDelay(delay(other, index), of: other)
         }
         for action in members[index].core.tick(at: local(index)) {
             members[index].actions.append(action)

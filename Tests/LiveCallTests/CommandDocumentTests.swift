@@ -44,7 +44,8 @@ import Testing
     @Test func `each order for a duet is the same after it was written and read, and is on the page`() throws {
         let orders: [DuetOrder] = [
             .agree(true), .agree(false), .pause, .resume, .seek(to: 12.5), .singAgain, .listen(true), .listen(false),
-            .mix(MixPreset.all[3]),
+            .mix(MixPreset.all[3]), .setMode(.together), .setMode(.led(by: CoreRig.id(2))),
+            .balance(voice: "Ben", decibels: -2.5),
         ]
         let page = try document("call-events.md")
         for order in orders {
@@ -56,6 +57,9 @@ import Testing
         #expect(Self.code(#"{"command":"controlDuet","control":"dance"}"#) == "invalid-field")
         #expect(Self.code(#"{"command":"controlDuet","control":"seek"}"#) == "missing-field")
         #expect(Self.code(#"{"command":"controlDuet","control":"mix","value":"hall"}"#) == "invalid-field")
+        let balance = #"{"command":"controlDuet","control":"balance","value":"nan","name":"Ben"}"#
+        #expect(Self.code(balance) == "invalid-field")
+        #expect(Self.code(balance.replacing("nan", with: "inf")) == "invalid-field")
     }
 
     @Test(arguments: entering) func `a command that enters a room, perhaps with a PIN, has no document`(

@@ -10,6 +10,7 @@ import Testing
 
 @testable import EarshotAudioSession
 @testable import EarshotCall
+@testable import EarshotDuet
 @testable import EarshotLiveCall
 @testable import EarshotRooms
 
@@ -139,6 +140,10 @@ enum DocumentExamples {
             return recordings(name)
         case .accompaniment: return [.accompaniment(song), .accompaniment(nil)]
         case .accompanimentFailed: return [.accompanimentFailed(.damaged(path: "/tmp/a.wav", reason: "no data"))]
+        case .duet:
+            var duet = DuetStatus<MemberID>()
+            (duet.song, duet.phase) = (SongFile.describe(Beat(tempo: 96), duration: 60), .singing)
+            return [.duet(LiveDuetStatus(duet: duet)), .duet(nil)]
         case .messageReceived, .messagesLost, .streamRefused, .transfer: return transfers(name)
         case .ended: return endings.map { .ended($0) }
         }

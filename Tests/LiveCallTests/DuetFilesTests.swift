@@ -36,6 +36,7 @@ import Testing
             try #require(await happens { call.snapshot.isInRoom })
             call.choose(song, path: songPath)
             try #require(await happens { call.duetStatus?.duet.phase == .agreeing })
+            #expect(await happens { room.asked.contains("song \(song.title)") })
         }
 
         var messages: [DuetMessage] { room.sentDatagrams.withLock { $0.compactMap { DuetMessage($0) } } }
@@ -191,6 +192,8 @@ import Testing
     func `a singer whose take cannot be written leaves it, and the others are told`(isLate: Bool) async throws {
         let rig = try await Rig()
         let (call, folder) = (rig.call, rig.folder)
+        // Without media, the host would wait some seconds for delays.
+        try call.perform(DuetOrder.setMode(.together))
         try call.perform(DuetOrder.agree(true))
         if !isLate { try "no folder".write(toFile: folder, atomically: true, encoding: .utf8) }
         var answer = DuetMessage()
@@ -270,20 +273,28 @@ import Testing
         var duet = LiveDuet()
         let now = HostTime(nanoseconds: 5)
         let stage = try #require(MixPreset.named("stage"))
-        #expect(throws: DuetRefusal.noSong) { try duet.mixAgain(stage, at: now) }
-        duet.core = DuetCore(own: CoreRig.id(1))
+        #expect(throws: DuetRefusal.noSong) { try duet.mixAgain(at: now) { $0.preset = stage } }
+        duet.core = DuetCore(own: CoreRig.id(1), singer: 1)
         duet.core?.setMembers([CoreRig.id(1)], host: CoreRig.id(1))
         try duet.core?.choose(SongFile.describe(Beat(tempo: 96), duration: 60))
-        #expect(throws: DuetRefusal.mixMissing) { try duet.mixAgain(stage, at: now) }
+        #expect(throws: DuetRefusal.mixMissing) { try duet.mixAgain(at: now) { $0.preset = stage } }
         var files = LiveDuet.Attempt(
             folder: "/take 1", recordingFolders: ["/take 1 recording"], sound: .file("/song"), songTitle: "Song")
         (files.isOver, files.stemTime, files.isMixRequested, files.isMixed) = (true, now, true, true)
         duet[1] = files
-        #expect(throws: DuetRefusal.mixMissing) { try duet.mixAgain(stage, at: now) }
+        #expect(throws: DuetRefusal.mixMissing) { try duet.mixAgain(at: now) { $0.preset = stage } }
         duet[1]?.mixPath = "/take 1/mix.m4a"
-        try duet.mixAgain(stage, at: now)
+        try duet.mixAgain(at: now) { $0.preset = stage }
         #expect(duet[1]?.needsMix(at: now) == true && duet[1]?.preset == stage)
         #expect(duet.status(at: now)?.mixPreset == .standard && duet.status(at: now)?.isBusy == true)
+        // More changes of the balance may follow.
+        duet[1]?.balance.voices = [.init(name: "Ann"), .init(name: "song", isSong: true)]
+        try duet.mixAgain(at: now.advanced(bySeconds: 1)) { _ = $0.balance.set("SONG", to: -100) }
+        #expect(duet[1]?.needsMix(at: now.advanced(bySeconds: 0.9)) == false)
+        #expect(duet[1]?.needsMix(at: now.advanced(bySeconds: 1)) == true)
+        #expect(duet.status(at: now)?.balance.voices.map(\.decibels) == [0, -24])
+        let isKnown = duet[1]?.balance.set("Cid", to: 1)
+        #expect(isKnown == false)
     }
 
     @Test func `a mix does not wait for a singer who cannot record`() {

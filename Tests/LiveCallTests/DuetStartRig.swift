@@ -16,6 +16,8 @@ final class DuetStartRig {
 
     var simulation: CallSimulation
     var duets: [LiveDuet] = []
+    /// The seconds from each singer's mouth to the other's ear.
+    var delay = 0.01
     private var messages: [(at: Double, to: Int, bytes: [UInt8])] = []
     private var random: SeededRandom
     private let song: DuetSong
@@ -51,7 +53,7 @@ final class DuetStartRig {
             peer.processor.scheduledSong.set(CallInsert(callback: player.memory.callback, owner: player.memory))
             var duet = LiveDuet()
             duet.player = player
-            duet.core = DuetCore(own: CoreRig.id(UInt64(index + 1)))
+            duet.core = DuetCore(own: CoreRig.id(UInt64(index + 1)), singer: UInt64(index + 1))
             duet.core?.setMembers([CoreRig.id(1), CoreRig.id(2)], host: CoreRig.id(1))
             duets.append(duet)
         }
@@ -78,6 +80,7 @@ final class DuetStartRig {
         let now = local(index)
         duets[index].core?.setClock(
             simulation.peers[index].statistics.clock?.clock, of: CoreRig.id(UInt64(2 - index)))
+        duets[index].core?.setDelay(delay, of: CoreRig.id(UInt64(2 - index)))
         for action in duets[index].core?.tick(at: now) ?? [] {
             switch action {
             case .send(let bytes):

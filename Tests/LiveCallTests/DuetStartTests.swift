@@ -59,6 +59,23 @@ import Testing
         #expect(p95[3] < limit.start, "\(p95)")
     }
 
+    @Test func `a follower's loudspeaker plays the song later by the leader's delay, also after a seek`() throws {
+        let song = try SungCallRig.writeSong()
+        defer { try? FileManager.default.removeItem(atPath: song) }
+        let rig = try DuetStartRig(seed: 1, network: NetworkProfile(.lan), songPath: song)
+        rig.delay = 0.06
+        try rig.run(until: 4)
+        for index in 0..<2 { try rig.duets[index].core?.agree() }
+        try rig.run(until: 8.5)
+        let start = try #require(rig.difference)
+        rig.delay = 0.04
+        try rig.duets[1].core?.seek(to: 0.5, at: rig.local(1))
+        try rig.run(until: 10)
+        let seek = try #require(rig.difference)
+        print("the leader is ahead by \(start * 1e3) ms, after a seek by \(seek * 1e3) ms")
+        #expect(abs(start - 0.06) < 0.03e-3 && abs(seek - 0.04) < 0.03e-3)
+    }
+
     @Test(arguments: limits)
     func `two loudspeakers stay together`(limit: Limit) throws {
         let beat = SongFile.describe(Beat(tempo: 96), duration: 2_000)

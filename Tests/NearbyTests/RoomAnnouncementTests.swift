@@ -20,6 +20,19 @@ import Testing
         #expect(RoomAnnouncement(announcement.record)?.memberCount == 999)
     }
 
+    @Test func `the song of a room is announced in one line of at most 160 bytes`() throws {
+        var announcement = announcement(1)
+        #expect(RoomAnnouncement(announcement.record)?.song == nil)
+        announcement = RoomAnnouncement(roomID: announcement.roomID, hostKey: announcement.hostKey, song: "Blue Moon")
+        #expect(String(decoding: announcement.record.bytes, as: UTF8.self).hasSuffix("\u{3}n=1\u{E}song=Blue Moon"))
+        #expect(RoomAnnouncement(announcement.record) == announcement)
+        var record = announcement.record
+        record["song"] = String(repeating: "é", count: 100) + "\u{1B}"
+        #expect(RoomAnnouncement(record)?.song == String(repeating: "é", count: 80))
+        record["song"] = "a\nb"
+        #expect(RoomAnnouncement(record)?.song == "a\u{FFFD}b")
+    }
+
     @Test func `an announcement of a later version is decoded, and marked as of an unknown version`() throws {
         var record = announcement(1).record
         record["v"] = "2"
@@ -93,7 +106,8 @@ import Testing
         var random = SeededRandom(seed: 9)
         var rooms = 0
         for _ in 0..<20_000 {
-            let bytes = random.damaged(announcement(1).record.bytes, pieces: ["v=1", "=", "\u{3}n=2", "\u{FF}"])
+            let bytes = random.damaged(
+                announcement(1).record.bytes, pieces: ["v=1", "=", "\u{3}n=2", "\u{6}song=\u{9B}", "\u{FF}"])
             let record = TXTRecord(parsing: bytes)
             #expect(TXTRecord(parsing: record.bytes) == record)
             if let room = RoomAnnouncement(record) {

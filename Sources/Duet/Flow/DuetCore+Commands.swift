@@ -12,12 +12,18 @@ package enum DuetRefusal: Error, Hashable, Sendable {
     case songMissing
     /// The attempt has not begun.
     case notStarted
+    /// The attempt has begun, so its mode stays.
+    case started
+    /// The member sings no duet, or has an earlier program.
+    case noSinger
     /// The group's time is not known yet.
     case noTime
     /// The local singer has left the attempt. A new one may begin.
     case attemptOver
     /// The mix is not ready.
     case mixMissing
+    /// The mix has no such voice.
+    case noVoice(String)
     /// The folder for the takes cannot be written; an errno.
     case folder(path: String, code: Int32)
     /// The folder for the takes has too little free space; in bytes.
@@ -32,6 +38,7 @@ extension DuetCore {
         guard host == own || host == nil else { throw .notHost }
         presentSong = song.hash
         setSong(song)
+        transport.leader = nil
         beginAttempt(id)
     }
 
@@ -145,6 +152,7 @@ extension DuetCore {
     package func status(at now: HostTime) -> DuetStatus<Member> {
         var status = DuetStatus<Member>()
         (status.song, status.attempt, status.attemptID) = (song, transport.attempt, transport.id)
+        (status.mode, status.own) = (mode, own)
         status.hasAgreed = agreement == transport.attempt
         status.hasLeft = agreement == nil && finishedAttempt == transport.attempt
         status.singers = others.sorted { $0.key < $1.key }.map { member, other in
@@ -159,7 +167,7 @@ extension DuetCore {
         if let song, transport.state != .waiting, agreement != transport.attempt, finishedAttempt != transport.attempt {
             status.phaseOfOthers = playbackPhase(of: song, at: time)
         }
-        if let song, let time { status.position = max(0, min(song.duration, transport.position(at: time))) }
+        if let song, let time { status.position = max(0, min(song.duration, position(at: time))) }
         return status
     }
 
@@ -172,7 +180,7 @@ extension DuetCore {
 
     private func playbackPhase(of song: DuetSong, at time: HostTime?) -> DuetStatus<Member>.Phase {
         guard let time else { return .findingTime }
-        let position = transport.position(at: time)
+        let position = position(at: time)
         if position >= song.duration { return .ended }
         if transport.state == .listening { return .listening }
         guard transport.state == .playing else { return .paused }
@@ -184,7 +192,7 @@ extension DuetCore {
         guard transport.isMoving, appliedTransport == transport,
             let time = group.groupTime(at: local)?.time
         else { return nil }
-        return transport.position(at: time)
+        return position(at: time)
     }
 
     /// The seconds of the group's time per second of the local clock, less 1; nil while the group's time is unknown.

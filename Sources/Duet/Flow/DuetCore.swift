@@ -58,6 +58,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     }
 
     private(set) package var own: Member
+    /// The random number of the local singer.
+    let singer: UInt64
     var group: GroupClock<Member>
     var host: Member?
     var members: Set<Member> = []
@@ -92,11 +94,19 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     var finishedAttempt: UInt32?
     /// The members that lack the song's file, and the time from which on it is sent; nil while it is being sent.
     var sendings: [Member: HostTime?] = [:]
+    /// The seconds from each member's mouth to this one's ear.
+    var delays: [Member: Double] = [:]
+    /// The time since which the host has looked for a mode.
+    var modeTime: HostTime?
+    /// Seconds by which the local song follows the leader's.
+    private(set) var lag = 0.0
     var nextMessage: HostTime?
     var actions: [Action] = []
 
-    package init(own: Member) {
+    /// - Parameter singer: a random number, by which others know the local singer when the room numbers its members anew.
+    package init(own: Member, singer: UInt64) {
         self.own = own
+        self.singer = singer
         group = GroupClock(own: own)
     }
 
@@ -105,7 +115,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         self = old
         self.own = own
         group = GroupClock(own: own)
-        (members, others, lastReceipts, sendings) = ([], [:], [:], [:])
+        (members, others, lastReceipts, sendings, delays) = ([], [:], [:], [:], [:])
         (appliedTransport, jumpCount, nextMessage) = (nil, 0, nil)
     }
 
@@ -119,6 +129,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         others = others.filter { members.contains($0.key) }
         lastReceipts = lastReceipts.filter { members.contains($0.key) }
         sendings = sendings.filter { members.contains($0.key) }
+        delays = delays.filter { members.contains($0.key) }
         group.setMembers(members, host: host)
     }
 
@@ -147,7 +158,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
             songTime = now
             setSong(new)
         }
-        if let other = message.transport, other.supersedes(transport) { transport = other }
+        if let other = message.transport, other.supersedes(transport) { follow(other) }
     }
 
     /// Does what is due. Call this every 50 ms.
@@ -157,6 +168,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
             group.followsAtOnce = !isHeard(at: now)
             let announcement = group.tick(at: now)
             if group.jumpCount != jumpCount { (jumpCount, appliedTransport) = (group.jumpCount, nil) }
+            proposeMode(at: now)
             startIfAgreed(at: now)
             follow(at: now)
             sendSong(at: now)
@@ -179,6 +191,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     /// The host starts the attempt when all singers have agreed to it.
     private mutating func startIfAgreed(at now: HostTime) {
         guard host == own, let song, transport.state == .waiting, presentSong == song.hash, !others.isEmpty,
+            transport.leader != nil,
             agreement == transport.attempt, let time = group.groupTime(at: now)?.time,
             others.values.allSatisfy({
                 $0.message.presentSong == song.hash && $0.message.agreement == transport.attempt
@@ -201,7 +214,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         }
         guard let time = group.groupTime(at: now)?.time else { return }
         apply(song, at: now)
-        let isOver = transport.position(at: time) >= song.duration + Self.tail
+        let isOver = position(at: time) >= song.duration + Self.tail
         if recordedAttempt != transport.attempt || isOver || transport.state == .listening { finishRecording() }
         if transport.state == .playing, !isOver, recordedAttempt == nil, finishedAttempt != transport.attempt {
             recordedAttempt = transport.attempt
@@ -218,7 +231,14 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     /// estimates of the group's time.
     private mutating func apply(_ song: DuetSong, at now: HostTime) {
         let countInTime = transport.state == .playing && transport.position == 0 ? song.countIn.countInTime : 0
-        guard let start = group.localTime(at: transport.groupTime.advanced(bySeconds: -countInTime)),
+        if appliedTransport != transport {
+            switch transport.state {
+            case .playing: lag = leaderDelay
+            case .listening, .waiting: lag = 0
+            case .paused: break  // the leader's pause is heard as late as the leader
+            }
+        }
+        guard let start = group.localTime(at: transport.groupTime.advanced(bySeconds: lag - countInTime)),
             transport.state != .listening || mix == transport.attempt
         else { return }
         let isImproved =
@@ -242,7 +262,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         let time = max(start, earliest)
         // A member that learns of the start late joins in place.
         guard let group = group.groupTime(at: time)?.time else { return }
-        let position = transport.position(at: group)
+        let position = position(at: group)
         guard position < song.duration else { return stopPlayer(at: now) }
         (isPlayerOn, playTime, orderTime) = (true, time, now)
         let seconds = max(first, position)
@@ -271,6 +291,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         guard announcement != nil || nextMessage.map({ $0 <= now }) ?? true else { return }
         nextMessage = now.advanced(bySeconds: Self.interval)
         var message = DuetMessage()
+        message.singer = singer
         message.clock = announcement.map { DuetMessage.Clock($0) }
         if host == own { message.song = song }
         (message.transport, message.presentSong) = (transport, presentSong)

@@ -19,6 +19,8 @@ package struct DuetMessage: Codable, Hashable, Sendable {
     }
 
     private var duet = currentVersion
+    /// The sender's random number, by which a transport names its leader; nil from an earlier program.
+    var singer: UInt64?
     /// The group's time; nil unless the sender leads it.
     var clock: Clock?
     /// The host's song.
@@ -36,7 +38,7 @@ package struct DuetMessage: Codable, Hashable, Sendable {
     var stem: DuetStem?
 
     private enum CodingKeys: String, CodingKey {
-        case duet, clock, song, transport, presentSong = "has", agreement = "agrees", unrecorded, begun, stem
+        case duet, singer, clock, song, transport, presentSong = "has", agreement = "agrees", unrecorded, begun, stem
     }
 
     init() {}
@@ -45,7 +47,7 @@ package struct DuetMessage: Codable, Hashable, Sendable {
     package init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.maximumSize, let message = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
             message.duet == Self.currentVersion, message.song?.isValid ?? true, message.transport?.isValid ?? true,
-            message.stem?.isValid ?? true
+            message.stem?.isValid ?? true, message.singer.map({ (1...DuetTransport.largestID).contains($0) }) ?? true
         else { return nil }
         self = message
     }

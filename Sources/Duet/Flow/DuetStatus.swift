@@ -53,6 +53,10 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
     package var attempt: UInt32 = 1
     /// The random number of the attempt; nil if a program without such numbers has begun it.
     package var attemptID: UInt64?
+    /// The mode of the attempt; nil until it is decided.
+    package var mode: DuetMode<Member>?
+    /// The local singer.
+    package var own: Member?
     /// The seconds of the song that have been played; 0 before the start.
     package var position = 0.0
     /// True if the local singer has agreed to the attempt.

@@ -19,6 +19,8 @@ package struct DuetTransport: Codable, Hashable, Sendable {
     package var attempt: UInt32 = 1
     /// A random number of the attempt, by which a program that comes back finds its earlier take; nil from an earlier program.
     package var id: UInt64?
+    /// The random number of the singer who leads, or ``noLeader``; nil until the mode is decided.
+    var leader: UInt64?
     package var state = State.waiting
     /// The position in the song in nanoseconds.
     package var position: Int64 = 0
@@ -30,13 +32,16 @@ package struct DuetTransport: Codable, Hashable, Sendable {
     /// False for numbers that no transport has.
     var isValid: Bool {
         position >= 0 && Double(position) * 1e-9 <= Self.latestPosition && attempt > 0
-            && id ?? 0 <= Self.largestID
+            && id ?? 0 <= Self.largestID && leader ?? 0 <= Self.largestID
     }
 
-    /// The largest number of an attempt: each JSON reader has integers of 53 bits.
+    /// The value of ``leader`` for singers who sing together.
+    static let noLeader: UInt64 = 0
+
+    /// The largest number of an attempt or a singer: each JSON reader has integers of 53 bits.
     static let largestID: UInt64 = (1 << 53) - 1
 
-    /// Returns a number for a new attempt.
+    /// Returns a number for a new attempt, or for a singer.
     package static func randomID() -> UInt64 { .random(in: 1...largestID) }
 
     /// The latest position in seconds, which is beyond the end of the longest song.
@@ -58,7 +63,7 @@ package struct DuetTransport: Codable, Hashable, Sendable {
     func supersedes(_ other: DuetTransport) -> Bool {
         guard revision == other.revision else { return Int32(bitPattern: revision &- other.revision) > 0 }
         // Two members changed the transport at once.
-        return (attempt, time, position, state.rawValue, id ?? 0)
-            > (other.attempt, other.time, other.position, other.state.rawValue, other.id ?? 0)
+        return (attempt, time, position, state.rawValue, id ?? 0, leader ?? 0)
+            > (other.attempt, other.time, other.position, other.state.rawValue, other.id ?? 0, other.leader ?? 0)
     }
 }

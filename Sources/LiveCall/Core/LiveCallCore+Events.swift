@@ -35,6 +35,8 @@ extension LiveCallCore {
         case recordingFailed(CallRecordingError, isOver: Bool)
         case recordingEnded(CallRecordingResult)
         case accompaniment(AccompanimentReport)
+        /// The duet changed; nil if it has ended.
+        case duet(LiveDuetStatus?)
         /// A file or a playlist of the accompaniment cannot be played, or not to its end.
         case accompanimentFailed(AudioFileError)
         /// The room is closed, and everything that arrived was reported.

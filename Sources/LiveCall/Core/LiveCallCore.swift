@@ -139,6 +139,7 @@ package struct LiveCallCore: Sendable {
         case .recordingStarted, .recordingFailed, .recordingEnded: handleRecording(event)
         case .accompaniment(let report): receive(report)
         case .accompanimentFailed(let error): notify(.accompanimentFailed(error))
+        case .duet(let status): notify(.duet(status))
         case .message, .unsentMessages, .messagesLost, .streamRefused, .transfer: handleTransfer(event)
         case .roomClosed: break
         }
@@ -155,7 +156,7 @@ package struct LiveCallCore: Sendable {
             notify(.ended(ending))
             isOver = true
         case .room, .roomFailed, .joinCodes, .volumes, .soundStarted, .soundFailed, .device, .observation,
-            .accompaniment, .accompanimentFailed:
+            .accompaniment, .accompanimentFailed, .duet:
             break
         }
     }

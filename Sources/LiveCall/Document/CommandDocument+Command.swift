@@ -133,7 +133,7 @@ extension CommandDocument {
         return value
     }
 
-    private func member() throws(CommandDocumentError) -> MemberID {
+    func member() throws(CommandDocumentError) -> MemberID {
         try requiredValue(participant, "participant") { MemberID($0) }
     }
 

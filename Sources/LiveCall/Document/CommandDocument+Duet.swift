@@ -9,7 +9,7 @@ extension CommandDocument {
 
     /// The names of the orders.
     private enum OrderName: String {
-        case agree, withdraw, pause, resume, seek, singAgain, listen, stopListening, mix
+        case agree, withdraw, pause, resume, seek, singAgain, listen, stopListening, mix, balance, together, lead
     }
 
     /// Creates the document of an order.
@@ -23,6 +23,11 @@ extension CommandDocument {
         case .seek(let position): (name, seconds) = (.seek, position)
         case .singAgain: name = .singAgain
         case .listen(let listens): name = listens ? .listen : .stopListening
+        case .setMode(.together): name = .together
+        case .setMode(.led(let leader)): (name, participant) = (.lead, UInt64(leader.number))
+        case .balance(let voice, let decibels):
+            name = .balance
+            (self.name, value) = (voice, "\(decibels)")
         case .mix(let preset): (name, value) = (.mix, preset.name)
         }
         control = name.rawValue
@@ -39,6 +44,11 @@ extension CommandDocument {
         case .singAgain: return .singAgain
         case .listen: return .listen(true)
         case .stopListening: return .listen(false)
+        case .together: return .setMode(.together)
+        case .lead: return .setMode(.led(by: try member()))
+        case .balance:
+            let decibels = try requiredValue(value, "value") { Float($0).flatMap { $0.isFinite ? $0 : nil } }
+            return .balance(voice: try requiredValue(self.name, "name") { $0 }, decibels: decibels)
         case .mix: return .mix(try requiredValue(value, "value") { MixPreset.named($0) })
         }
     }
@@ -51,9 +61,12 @@ extension ErrorDocument {
         case .noSong: self.init(code: "no-song", text: "The call has no duet")
         case .songMissing: self.init(code: "song-missing", text: "The song has not arrived yet")
         case .notStarted: self.init(code: "not-started", text: "The song has not begun")
+        case .started: self.init(code: "started", text: "The take has begun")
+        case .noSinger: self.init(code: "no-singer", text: "The participant sings no duet")
         case .noTime: self.init(code: "no-time", text: "The clocks are not synchronized yet")
         case .attemptOver: self.init(code: "take-over", text: "You have left this take")
         case .mixMissing: self.init(code: "no-mix", text: "The take has no mix yet")
+        case .noVoice(let name): self.init(code: "no-voice", text: "The mix has no voice called '\(name)'")
         case .folder(let path, let code): self.init(CallRecordingError.folder(path: path, code: code))
         case .noSpace(let path, let needed, let free):
             self.init(code: "no-space", text: "\(path): a take needs \(needed) bytes, but \(free) are free")

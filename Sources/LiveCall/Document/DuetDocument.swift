@@ -17,6 +17,14 @@ package struct DuetDocument: Codable, Equatable, Sendable {
         package var hasArrived: Bool
     }
 
+    /// A voice of the take's mix, or its song.
+    package struct MixedVoice: Codable, Equatable, Sendable {
+        package var name: String
+        package var isSong: Bool
+        /// The balance of the next mix.
+        package var balanceDb: Double
+    }
+
     /// `noSong`, `gettingSong`, `agreeing`, `findingTime`, `counting`, `singing`, `paused`, `listening` or `ended`.
     package var phase: String
     /// The phase of those who sing a take without the local participant; nil if there are none.
@@ -36,11 +44,17 @@ package struct DuetDocument: Codable, Equatable, Sendable {
     package var take: Int
     /// True if the local participant has agreed to the take.
     package var hasAgreed: Bool
+    /// `together` or `led`; nil until it is decided.
+    package var mode: String?
+    /// The number of the participant who leads, the local one included; nil if nobody does.
+    package var leader: UInt64?
     package var singers: [Singer]
     /// The path of the take's mix; nil until it is complete.
     package var mix: String?
     /// The name of that mix's preset.
     package var mixPreset: String?
+    /// The voices of the mix; empty until it is complete.
+    package var mixVoices: [MixedVoice]
     /// The paths of all mixes of the call, in order.
     package var mixes: [String]
     /// True while voices are exchanged and mixed.
@@ -58,6 +72,8 @@ package struct DuetDocument: Codable, Equatable, Sendable {
         arrivedPart = status.arrivedPart
         take = Int(duet.attempt)
         hasAgreed = duet.hasAgreed
+        mode = duet.mode.map { $0.leader == nil ? "together" : "led" }
+        leader = duet.mode?.leader.map { UInt64($0.number) }
         singers = duet.singers.map {
             Singer(
                 participant: UInt64($0.member.number), hasAgreed: $0.hasAgreed, cannotRecord: $0.cannotRecord,
@@ -65,6 +81,9 @@ package struct DuetDocument: Codable, Equatable, Sendable {
         }
         mix = status.mixPath
         mixPreset = status.mixPath == nil ? nil : status.mixPreset.name
+        mixVoices = status.balance.voices.map {
+            MixedVoice(name: $0.name, isSong: $0.isSong, balanceDb: Double($0.decibels))
+        }
         mixes = status.mixPaths
         isBusy = status.isBusy
     }
@@ -73,6 +92,13 @@ package struct DuetDocument: Codable, Equatable, Sendable {
     package var isSong: Bool { ["counting", "singing", "paused"].contains(phase) }
     /// True from the song's end on, of the others' song if they sing without the local participant.
     package var isOver: Bool { ["ended", "listening"].contains(phaseOfOthers ?? phase) }
+
+    /// The duet without what changes with the clock.
+    var withoutClock: DuetDocument {
+        var document = self
+        (document.seconds, document.countdown, document.arrivedPart) = (0, nil, nil)
+        return document
+    }
 
     private static func rounded(_ seconds: Double) -> Double { (seconds * 1e3).rounded() / 1e3 }
 }

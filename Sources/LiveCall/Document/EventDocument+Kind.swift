@@ -50,6 +50,7 @@ extension EventDocument {
             let time = HostTime(nanoseconds: monotonicNanoseconds)
             accompaniment = status.map { AccompanimentDocument($0, at: time) }
         case .accompanimentFailed(let error): self.error = ErrorDocument(code: "file", error)
+        case .duet(let status): duet = status.map { DuetDocument($0) }
         case .messageReceived(let message): self.message = MessageDocument(message)
         case .messagesLost(let name, let count, let reason):
             self.name = name.text

@@ -49,6 +49,7 @@ extension EventDocument.Name {
             case .recordingConsent: .recordingConsent
             case .accompaniment: .accompaniment
             case .accompanimentFailed: .accompanimentFailed
+            case .duet: .duet
             case .messageReceived: .messageReceived
             case .messagesLost: .messagesLost
             case .streamRefused: .streamRefused

@@ -37,6 +37,7 @@ package struct EventDocument: Codable, Equatable, Sendable {
     package var port: Int?
     package var recording: RecordingDocument?
     package var accompaniment: AccompanimentDocument?
+    package var duet: DuetDocument?
     package var message: MessageDocument?
     package var transfer: TransferDocument?
     package var stream: String?
@@ -67,6 +68,7 @@ package struct EventDocument: Codable, Equatable, Sendable {
         case recordingStarted, recordingEnded, recordingFailed, participantRecording, recordingConsentRequested,
             recordingConsent
         case accompaniment, accompanimentFailed
+        case duet
         case messageReceived, messagesLost, streamRefused, transfer
         case ended
     }

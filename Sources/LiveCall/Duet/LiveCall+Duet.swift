@@ -16,10 +16,14 @@ package enum DuetOrder: Hashable, Sendable {
     case seek(to: Double)
     /// Begins a new attempt. The last one stays.
     case singAgain
+    /// Chooses the mode of the attempt before it begins.
+    case setMode(DuetMode<MemberID>)
     /// Plays the mix of the attempt for all, or ends it.
     case listen(Bool)
     /// Makes the mix of the attempt again with a preset, for the local singer alone.
     case mix(MixPreset)
+    /// Makes the mix of the attempt again with a voice, or the song, at other decibels, for the local singer alone.
+    case balance(voice: String, decibels: Float)
 }
 
 /// The duet of a call. Any thread except a render thread.
@@ -46,7 +50,13 @@ extension LiveCall {
             case .resume: try duet.core?.resume(at: now)
             case .seek(let position): try duet.core?.seek(to: position, at: now)
             case .listen(let listens): try duet.core?.listen(listens, at: now)
-            case .mix(let preset): try duet.mixAgain(preset, at: now)
+            case .mix(let preset): try duet.mixAgain(at: now) { $0.preset = preset }
+            case .balance(let voice, let decibels):
+                let time = now.advanced(bySeconds: LiveDuet.balancingTime)
+                try duet.mixAgain(at: time) { (files) throws(DuetRefusal) in
+                    guard files.balance.set(voice, to: decibels) else { throw .noVoice(voice) }
+                }
+            case .setMode(let mode): try duet.core?.setMode(mode)
             case .singAgain:
                 try duet.core?.singAgain(id: DuetTransport.randomID())
                 try duet.core?.agree()
@@ -73,10 +83,13 @@ extension LiveCall {
                 // A new host has admitted this participant under another number.
                 duet.core = DuetCore(own: own.id, continuing: core)
             }
-            var core = duet.core ?? DuetCore(own: own.id)
+            var core = duet.core ?? DuetCore(own: own.id, singer: DuetTransport.randomID())
             let host = own.isHost ? own.id : others.first(where: \.isHost)?.id
             core.setMembers(Set(others.map(\.id) + [own.id]), host: host)
-            for other in others { core.setClock(levels.participants[other.id]?.media.clock?.clock, of: other.id) }
+            for other in others {
+                core.setClock(levels.participants[other.id]?.media.clock?.clock, of: other.id)
+                core.setDelay(levels.participants[other.id]?.mouthToEar, of: other.id)
+            }
             duet.core = core
             duet.noteSleep()
             if let (song, sound) = duet.chosen, own.isHost {
@@ -89,8 +102,23 @@ extension LiveCall {
             return actions
         }
         for action in actions { execute(action, to: others.map(\.id)) }
+        announceSong(isHost: own.isHost)
         startAwaitedTake(snapshot)
         finishAttempts(snapshot, at: now)
+        if let status = duet.withLock({ $0.changedStatus(at: now) }) { handle(.duet(status)) }
+    }
+
+    /// Names the song in the announcement of the room, if this participant is the host.
+    private func announceSong(isHost: Bool) {
+        guard configuration.announcesSong else { return }
+        let isChanged = duet.withLock { duet in
+            let title = isHost ? duet.core?.song?.title : nil
+            defer { duet.announcedSong = title }
+            return title != duet.announcedSong
+        }
+        guard isChanged else { return }
+        // The titles may arrive in another order, so the last one is read when it is its turn.
+        Task { [self] in await room.announceSong(duet.withLock { $0.announcedSong }) }
     }
 
     private func execute(_ action: DuetCore<MemberID>.Action, to others: [MemberID]) {

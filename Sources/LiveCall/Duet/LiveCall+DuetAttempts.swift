@@ -159,15 +159,23 @@ extension LiveCall {
             let path = "\(attempt.folder)/mix.m4a"
             let missing = duet.withLock { $0.missingSingers(in: attempt.folder) }
             let preset = attempt.preset
-            try await duetFiles.run {
+            let (source, balance) = try await duetFiles.run {
                 let source = try MixSource(folder: attempt.folder)
                 let encoding = SoundFiles.Settings(sampleFormat: .int24)
-                var settings = MixSettings(for: source)
+                var (settings, balance) = (MixSettings(for: source), attempt.balance)
                 settings.preset = preset
+                balance.setVoices(of: source)
+                balance.apply(to: &settings)
                 _ = try MixFile(source, settings, encoding: encoding).write(to: path, type: .m4a)
+                return (source, balance)
             }
             duet.withLock { duet in
-                duet.update(attempt.folder) { ($0.mixPath, $0.mixMissing, $0.mixPreset) = (path, missing, preset) }
+                duet.update(attempt.folder) { files in
+                    (files.mixPath, files.mixMissing, files.mixPreset) = (path, missing, preset)
+                    files.mixBalance = balance
+                    // Another voice may have been changed meanwhile.
+                    files.balance.setVoices(of: source)
+                }
                 if duet.hasMix { duet.isMixStale = true }
                 duet.core?.setMix(number)
             }

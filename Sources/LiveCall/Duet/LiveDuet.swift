@@ -37,6 +37,11 @@ struct LiveDuet: Sendable {
         /// The preset of the next mix, and of the present one.
         var preset = MixPreset.standard
         var mixPreset = MixPreset.standard
+        /// The balance of the next mix, and of the present one.
+        var balance = MixBalance()
+        var mixBalance = MixBalance()
+        /// The time before which no mix is made, since the balance may change again; nil for none.
+        var mixTime: HostTime?
         var isMixRequested = false
         /// True while a mix is made. Another one waits for its end.
         var isMixing = false
@@ -61,7 +66,8 @@ struct LiveDuet: Sendable {
 
         /// Returns true if the mix should be made now.
         func needsMix(at now: HostTime) -> Bool {
-            guard let stemTime, !isMixRequested, !isMixing, arrivingStems.isEmpty else { return false }
+            guard let stemTime, !isMixRequested, !isMixing, arrivingStems.isEmpty, mixTime.map({ $0 <= now }) ?? true
+            else { return false }
             return awaitedSingers.isEmpty || now.seconds(since: stemTime) > LiveDuet.stemTimeout
         }
 
@@ -78,6 +84,8 @@ struct LiveDuet: Sendable {
         }
     }
 
+    /// Seconds from a change of the balance to the mix. More changes may follow.
+    static let balancingTime = 1.0
     /// The problems that are kept.
     private static let problemLimit = 50
     /// The bytes of songs that a call receives.
@@ -88,6 +96,8 @@ struct LiveDuet: Sendable {
     var core: DuetCore<MemberID>?
     /// The song that the local singer has chosen, until the call is in a room.
     var chosen: (song: DuetSong, sound: DuetSound)?
+    /// The title that the room's announcement has.
+    var announcedSong: String?
     /// The sound of the present song; nil while its file is not here.
     var sound: DuetSound?
     /// The player of the present song, or of its mix; nil without one.
@@ -119,6 +129,7 @@ struct LiveDuet: Sendable {
     var arrivingHashes: Set<String> = []
     private(set) var problems: [DuetProblem] = []
     private var sleep = SleepNotice()
+    private var changes = DuetChanges()
 
     mutating func note(_ problem: DuetProblem) {
         // The host offers the song every few seconds, so one folder would be named again and again.
@@ -165,7 +176,8 @@ struct LiveDuet: Sendable {
         return LiveDuetStatus(
             duet: duet, arrivedPart: arrivedPart, presentStems: attempt?.stems ?? [], singers: attempt?.singers ?? [],
             mixPath: attempt?.mixPath, mixPreset: attempt?.mixPreset ?? .standard,
-            preset: attempt?.preset ?? .standard,
+            preset: attempt?.preset ?? .standard, balance: attempt?.balance ?? MixBalance(),
+            mixBalance: attempt?.mixBalance ?? MixBalance(),
             mixPaths: attempts.compactMap { $0.files.mixPath },
             missingVoices: attempts.reduce(into: [:]) { missing, attempt in
                 if let path = attempt.files.mixPath { missing[path] = attempt.files.mixMissing }
@@ -177,13 +189,24 @@ struct LiveDuet: Sendable {
             problems: problems)
     }
 
-    /// Lets the mix of the present attempt be made again with a preset.
-    mutating func mixAgain(_ preset: MixPreset, at now: HostTime) throws(DuetRefusal) {
+    /// Returns the state if it has changed since the last call; nil if it has not.
+    mutating func changedStatus(at now: HostTime) -> LiveDuetStatus?? {
+        let status = status(at: now)
+        return changes.note(status, at: now) ? .some(status) : nil
+    }
+
+    /// Lets the mix of the present attempt be made again.
+    /// - Parameters:
+    ///   - time: the earliest time of the mix.
+    ///   - change: changes the settings of the attempt's next mix.
+    mutating func mixAgain(
+        at time: HostTime, _ change: (inout Attempt) throws(DuetRefusal) -> Void
+    ) throws(DuetRefusal) {
         guard let core, core.song != nil else { throw .noSong }
-        let number = core.status(at: now).attempt
+        let number = core.status(at: time).attempt
         guard var files = self[number], files.mixPath != nil else { throw .mixMissing }
-        files.preset = preset
-        (files.isMixRequested, files.isMixed) = (false, false)
+        try change(&files)
+        (files.isMixRequested, files.isMixed, files.mixTime) = (false, false, time)
         self[number] = files
     }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioFiles
+import EarshotAudioStreams
 import EarshotDuet
 import EarshotNearby
 import EarshotRooms
 
 /// The state of a call's duet for faces.
-package struct LiveDuetStatus: Sendable {
+public struct LiveDuetStatus: Sendable {
     /// The agreement, the playback and the other singers.
     package var duet: DuetStatus<MemberID>
     /// The part of the song's file that has arrived, 0 to 1; nil unless it is arriving.
@@ -21,6 +22,9 @@ package struct LiveDuetStatus: Sendable {
     package var mixPreset = MixPreset.standard
     /// The preset of the next mix, which may be in the making.
     package var preset = MixPreset.standard
+    /// The balance of the next mix, and of the complete one.
+    package var balance = MixBalance()
+    package var mixBalance = MixBalance()
     /// The complete mixes of all attempts, in order.
     package var mixPaths: [String] = []
     /// The singers whose voices are missing in a mix, by its path.
@@ -40,6 +44,8 @@ package struct LiveDuetStatus: Sendable {
 package enum DuetProblem: Error, Sendable {
     /// The song's file cannot be played, or not to its end.
     case song(AudioFileError)
+    /// The song did not arrive from the network.
+    case download(FileDownload.Failure)
     /// The song's file cannot be read.
     case unreadable(path: String, code: Int32)
     /// The song's file has more than this many bytes.

@@ -134,6 +134,11 @@ public struct LiveCallEvent: Sendable {
         /// A file or a playlist of the accompaniment cannot be played, or not to its end. The next file follows.
         case accompanimentFailed(AudioFileError)
 
+        // MARK: Duet
+
+        /// The duet changed: its song, its singers, what is played, or its mix; or the song was moved. nil if it has ended.
+        case duet(LiveDuetStatus?)
+
         // MARK: Messages and files
 
         /// A participant sent a message.

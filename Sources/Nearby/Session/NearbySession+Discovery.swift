@@ -34,7 +34,13 @@ extension NearbySession {
     private func announcement(_ host: RoomHost) -> RoomAnnouncement {
         RoomAnnouncement(
             roomID: host.roster.room, hostKey: fingerprint, needsPIN: host.needsPIN,
-            memberCount: host.roster.members.count)
+            memberCount: host.roster.members.count, song: discovery.song)
+    }
+
+    /// Announces the title of the song that the room sings, while this session is the host; nil for none.
+    package func announceSong(_ title: String?) {
+        discovery.song = title
+        announce()
     }
 
     /// Looks for the same room with another host, a part that was split off. Its host is asked to describe it, and the answer

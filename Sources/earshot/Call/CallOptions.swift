@@ -56,6 +56,8 @@ struct CallOptions: ParsableArguments {
     var isDuet = false
     /// True if the user agrees to duets without being asked.
     var agreesToDuet = false
+    /// False if the room's announcement does not name the song.
+    var announcesSong = true
 
     private enum CodingKeys: String, CodingKey {
         case coding, voice, card, separate, check, simulated, simulatedSpeaker, recording, accompaniment, existing,

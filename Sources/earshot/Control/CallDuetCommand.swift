@@ -3,23 +3,29 @@
 import ArgumentParser
 import EarshotDuet
 import EarshotLiveCall
+import EarshotRooms
+import Foundation
 
 struct ControlDuet: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "duet", abstract: "Show and control the duet of the call.",
         discussion: """
-            Without arguments, shows the duet. agree and withdraw answer the question before a take; pause, resume and seek 1:30, +5s or -5s change the song for all; again begins a new take, also in mid-song; listen plays the mix for all, and stop ends it; mix stage makes your mix again with that preset of earshot mix.
+            Without arguments, shows the duet. agree and withdraw answer the question before a take; lead NAME (lead alone: you) lets the others hear the song in time with that voice, and together lets all hear it at one instant; pause, resume and seek 1:30, +5s or -5s change the song for all; again begins a new take, also in mid-song; listen plays the mix for all, and stop ends it; mix stage makes your mix again with that preset of earshot mix, and balance Ben -2dB with that voice quieter.
             """)
 
     static let examples = [
         CommandExample("Agree to sing and to be recorded", "earshot call duet agree"),
+        CommandExample("Let Anna lead the next take over a slow line", "earshot call duet lead Anna"),
         CommandExample("Go back ten seconds, for all", "earshot call duet seek -10s"),
         CommandExample("Listen to the mix together", "earshot call duet listen"),
     ]
 
     @Argument(
         help: ArgumentHelp("One of the words above.", valueName: "word"),
-        completion: .list(["agree", "withdraw", "pause", "resume", "seek", "again", "listen", "stop", "mix"]))
+        completion: .list([
+            "agree", "withdraw", "lead", "together", "pause", "resume", "seek", "again", "listen", "stop", "mix",
+            "balance",
+        ]))
     var words: [String] = []
 
     @OptionGroup var call: RunningCallOptions
@@ -36,10 +42,10 @@ struct ControlDuet: ExampledCommand {
                 if request == .show { return try Terminal.output(DuetSentences.noDuet + "\n") }
                 throw Failure(DuetSentences.noDuet, status: Failure.unavailable)
             }
-            guard let order = request.order(for: duet) else {
+            guard let order = try request.order(for: duet, in: status) else {
                 return try Terminal.output(DuetSentences.status(duet, status.participants) + "\n")
             }
-            if let words = request.obstacle(duet) { throw Failure(words, status: Failure.unavailable) }
+            if let words = order.obstacle(duet) { throw Failure(words, status: Failure.unavailable) }
             try client.perform(order)
             Terminal.say(DuetSentences.done(order, duet, status.participants))
         }
@@ -53,6 +59,8 @@ enum DuetRequest: Equatable {
     case order(DuetOrder)
     /// Seeks by a number of seconds, backwards if negative.
     case seek(by: Double)
+    /// Lets the participant of this name lead; nil for the local one.
+    case lead(String?)
 
     init(_ words: [String]) throws {
         switch (words.first, words.count) {
@@ -61,6 +69,9 @@ enum DuetRequest: Equatable {
         case ("withdraw", 1): self = .order(.agree(false))
         case ("pause", 1): self = .order(.pause)
         case ("resume", 1): self = .order(.resume)
+        case ("together", 1): self = .order(.setMode(.together))
+        case ("lead", 1): self = .lead(nil)
+        case ("lead", 2): self = .lead(words[1])
         case ("again", 1): self = .order(.singAgain)
         case ("listen", 1): self = .order(.listen(true))
         case ("stop", 1): self = .order(.listen(false))
@@ -69,6 +80,14 @@ enum DuetRequest: Equatable {
                 throw ValidationError("use a preset: \(MixPreset.all.map(\.name).joined(separator: ", "))")
             }
             self = .order(.mix(preset))
+        case ("balance", 3):
+            let text = words[2].replacing("\u{2212}", with: "-").lowercased()
+            let number = text.hasSuffix("db") ? String(text.dropLast(2)) : text
+            guard let decibels = Float(number.trimmingCharacters(in: .whitespaces)),
+                MixBalance.range.contains(decibels)
+            else { throw ValidationError("use: balance NAME -2dB, from -24dB to 12dB") }
+            self = .order(.balance(voice: words[1], decibels: decibels))
+        case ("balance", _): throw ValidationError("use: balance NAME -2dB, from -24dB to 12dB")
         case ("seek", 2):
             switch try AccompanimentRequest(words) {
             case .seek(let change): self = .seek(by: change)
@@ -78,36 +97,46 @@ enum DuetRequest: Equatable {
         case ("seek", _): throw ValidationError("use: seek 1:30, seek +5s or seek -5s")
         default:
             throw ValidationError(
-                "use one of: agree, withdraw, pause, resume, seek 1:30, again, listen, stop, mix stage")
+                "use one of: agree, withdraw, lead NAME, together, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB"
+            )
         }
     }
 
     /// Returns the order for a duet; nil to show it.
-    func order(for duet: DuetDocument) -> DuetOrder? {
+    func order(for duet: DuetDocument, in status: StatusDocument) throws(Failure) -> DuetOrder? {
         switch self {
-        case .show: nil
-        case .order(let order): order
-        case .seek(let change): .seek(to: max(0, duet.seconds + change))
+        case .show: return nil
+        case .order(let order): return order
+        case .seek(let change): return .seek(to: max(0, duet.seconds + change))
+        case .lead(let name?): return .setMode(.led(by: try ListedPerson.participant(name, status).id))
+        case .lead(nil):
+            guard let own = status.localParticipant.flatMap({ MemberID($0.id) }) else {
+                throw Failure("The call is not in a room yet.", status: Failure.unavailable)
+            }
+            return .setMode(.led(by: own))
         }
     }
+}
 
-    /// Returns the reason that an order would do nothing; nil if it does something.
+extension DuetOrder {
+    /// Returns the reason that the order would do nothing; nil if it does something.
     func obstacle(_ duet: DuetDocument) -> String? {
         let isUseful: Bool
-        switch order(for: duet) {
-        case nil, .agree(false)?, .listen(true)?, .singAgain?, .mix?: return nil
-        case .agree(true)?:
+        switch self {
+        case .agree(false), .listen(true), .singAgain, .mix, .balance: return nil
+        case .agree(true):
             if duet.isOver { return "The song is over. Sing it again: earshot call duet again" }
             return duet.phase == "agreeing" || duet.phase == "gettingSong" ? nil : "You sing this take already."
-        case .pause?: isUseful = duet.isSong && duet.phase != "paused"
-        case .resume?: isUseful = duet.phase == "paused"
-        case .seek?: isUseful = duet.isSong
-        case .listen(false)?: isUseful = duet.phase == "listening"
+        case .setMode: return duet.phase == "agreeing" ? nil : "The take has begun. Sing again: earshot call duet again"
+        case .pause: isUseful = duet.isSong && duet.phase != "paused"
+        case .resume: isUseful = duet.phase == "paused"
+        case .seek: isUseful = duet.isSong
+        case .listen(false): isUseful = duet.phase == "listening"
         }
         if isUseful { return nil }
-        return switch order(for: duet) {
-        case .resume?: "The song is not paused. See: earshot call duet"
-        case .listen?: "The mix does not play. See: earshot call duet"
+        return switch self {
+        case .resume: "The song is not paused. See: earshot call duet"
+        case .listen: "The mix does not play. See: earshot call duet"
         default: "The song does not play. See: earshot call duet"
         }
     }

@@ -30,12 +30,15 @@ struct HostDuet: ExampledCommand {
 
     static let examples = [
         CommandExample("Sing a song with whoever joins", "earshot duet host 'Blue Moon.ogg'"),
+        CommandExample("Sing a song from the network", "earshot duet host https://example.org/songs/moon.ogg"),
         CommandExample("Count in a waltz", "earshot duet host waltz.mp3 --tempo 160 --bar 3"),
         CommandExample("Sing to a beat for ten minutes", "earshot duet host --beat 96 --length 10m"),
         CommandExample("Sing with known guests over JACK", "earshot duet host song.mp3 --accept known --device jack"),
     ]
 
-    @Argument(help: "The song to sing to: a sound file of any kind. --beat needs none.", completion: .file())
+    @Argument(
+        help: "The song to sing to: a sound file of any kind, or its http address. --beat needs none.",
+        completion: .file())
     var song: String?
 
     @Option(help: ArgumentHelp("The room's name, up to 63 bytes. [default: NAME's room]", valueName: "room"))
@@ -52,7 +55,7 @@ struct HostDuet: ExampledCommand {
     func validate() throws {
         try beat.check(song: song)
         if let room { try RoomOptions.check { try PeerName(room) } }
-        try duet.check(options.call)
+        try DuetOptions.check(options.call)
     }
 
     func run() throws {
@@ -86,7 +89,7 @@ struct JoinDuet: ExampledCommand {
 
     func validate() throws {
         try options.check(room)
-        try duet.check(options.call)
+        try DuetOptions.check(options.call)
     }
 
     func run() throws {
@@ -108,13 +111,16 @@ struct DuetOptions: ParsableArguments {
     @Flag(help: "Agree to sing and to be recorded without being asked.")
     var agree = false
 
+    @Flag(help: "Do not name the song in the room's announcement, which everybody on the network can read.")
+    var hideSong = false
+
     /// The options of calls that ``check(_:)`` refuses.
     static let refused: Set<String> = ["record", "accompany"]
     /// The defaults that ``CallOptions/preferDuet()`` sets.
     static let defaults = ["codec": "pcm", "dial": "sing"]
 
     /// Throws if options of calls do not suit a duet.
-    func check(_ call: CallOptions) throws {
+    static func check(_ call: CallOptions) throws {
         if call.recording.record != nil { throw ValidationError("A duet records each take by itself. Omit --record.") }
         if call.accompaniment.command != nil { throw ValidationError("A duet has its own song. Omit --accompany.") }
     }
@@ -128,16 +134,32 @@ struct DuetOptions: ParsableArguments {
 
     /// Reads a song, opens a room for it, and runs the duet to its end.
     func host(_ song: String, beat: Beat? = nil, in room: String?, _ options: HostOptions) throws {
-        let path = URL(fileURLWithPath: song).path
+        var path = URL(fileURLWithPath: song).path
         var found: DuetSong?
         try Failure.reporting {
-            try SendCommand.checkFile(song)
-            do throws(DuetProblem) { found = try SongFile.describe(path, beat: beat) } catch {
+            do {
+                if SongFile.isAddress(song) { path = try download(song) } else { try SendCommand.checkFile(song) }
+                found = try SongFile.describe(path, beat: beat)
+            } catch let error as DuetProblem {
                 throw Failure(DuetSentences.problem(error) { _ in "" }, status: Failure.data)
             }
         }
         guard let found else { return }
         try host(found, path: path, in: room, options)
+    }
+
+    /// Receives a song from the network, with a line that shows the progress. Returns its path.
+    private func download(_ address: String) throws -> String {
+        Interrupt.watch()
+        Terminal.say("Receiving the song from \(URL(string: address)?.host ?? "the network").")
+        var progress = ProgressLine()
+        defer { progress.clear() }
+        let path = try SongFile.download(address, to: folder.map { URL(fileURLWithPath: $0).path }) { count, total in
+            progress.show { _ in DuetSentences.downloaded(count, of: total) }
+            return !Interrupt.isRequested
+        }
+        guard let path else { throw ExitCodes.interrupted }
+        return path
     }
 
     /// Opens a room for a song, and runs the duet to its end.
@@ -153,5 +175,6 @@ struct DuetOptions: ParsableArguments {
         call.preferDuet()
         call.duetFolder = folder.map { URL(fileURLWithPath: $0).path }
         call.agreesToDuet = agree
+        call.announcesSong = !hideSong
     }
 }

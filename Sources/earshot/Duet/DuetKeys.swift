@@ -26,11 +26,15 @@ struct DuetKeys {
 
     static let help = """
         Enter  agree, or withdraw; after the song: listen to the mix together, or stop it for all
+        Tab  before the song: who leads, or all together
         p  pause or resume                ← →  seek 5 s back or forward
         r  sing again: a new take         e  after the song: change your mix
+        ↑ ↓  after the song: select a voice of the mix;  ← →  by 1 dB
         """
 
     private var question: Question?
+    /// The name of the voice whose balance the arrows change; nil before they do.
+    private var voice: String?
 
     /// Handles a key. Returns nil for a key of the call. Any key closes an open question.
     /// - Parameter joinRequests: the guests who ask to join, whom `y` and `n` answer too.
@@ -44,9 +48,35 @@ struct DuetKeys {
             question = Question(attempt: status.duet.attempt, joinRequests: joinRequests)
             return .ask(DuetSentences.singAgainQuestion(attempt: status.duet.attempt))
         }
+        if let action = balance(key, status) { return action }
         if let order = Self.order(for: key, status) { return .perform(order) }
         if let words = Self.answer(to: key, status) { return .say(words) }
         return Self.owns(key, status) ? .ignore : nil
+    }
+
+    /// Returns the voice of the mix whose balance the arrows change; nil before they do.
+    func selectedVoice(_ status: LiveDuetStatus) -> MixBalance.Voice? {
+        status.balance.voices.first { $0.name == voice }
+    }
+
+    /// After the song, selects a voice of the mix by ↑ and ↓, and changes it by ← and →. The first key selects a voice.
+    private mutating func balance(_ key: Key, _ status: LiveDuetStatus) -> Action? {
+        let voices = status.balance.voices
+        guard status.duet.phase.isOver, status.mixPath != nil, !voices.isEmpty,
+            [.up, .down, .left, .right].contains(key)
+        else { return nil }
+        let selected = voices.firstIndex { $0.name == voice }
+        let first = voices.firstIndex { !$0.isSong } ?? 0
+        switch key {
+        case .up, .down:
+            let step = key == .up ? -1 : 1
+            voice = voices[selected.map { ($0 + step + voices.count) % voices.count } ?? first].name
+            return .ignore
+        default:
+            let present = voices[selected ?? first]
+            voice = present.name
+            return .perform(.balance(voice: present.name, decibels: present.decibels + (key == .left ? -1 : 1)))
+        }
     }
 
     private static func answer(
@@ -71,6 +101,7 @@ struct DuetKeys {
         switch (key, duet.phase) {
         case (.enter, .agreeing) where duet.phaseOfOthers?.isOver == true: return nil
         case (.enter, .agreeing) where !duet.singers.isEmpty || duet.hasAgreed: return .agree(!duet.hasAgreed)
+        case (.tab, .agreeing) where !duet.singers.isEmpty && duet.phaseOfOthers == nil: return nextMode(duet)
         case (.enter, .ended) where status.mixPath != nil: return .listen(true)
         case (.enter, .listening): return .listen(false)
         case (.character("p"), .singing), (.character("p"), .counting): return .pause
@@ -85,6 +116,14 @@ struct DuetKeys {
         case (.character("r"), .agreeing) where duet.hasLeft || duet.phaseOfOthers?.isOver == true: return .singAgain
         default: return nil
         }
+    }
+
+    /// Returns the next mode in the order: together, the local singer leads, each other one leads.
+    private static func nextMode(_ duet: DuetStatus<MemberID>) -> DuetOrder? {
+        let leaders = [duet.own].compactMap(\.self) + duet.singers.map(\.member)
+        let modes = [DuetMode.together] + leaders.map { DuetMode.led(by: $0) }
+        let present = duet.mode.flatMap { modes.firstIndex(of: $0) } ?? 0
+        return .setMode(modes[(present + 1) % modes.count])
     }
 
     /// Returns the sentence for a key that does nothing now; nil for any other key.

@@ -49,8 +49,8 @@ struct DuetNotices {
     private var lastStep = Step.none
     /// The reason of silence that was reported for the present agreement; nil without one.
     private var reportedSilence: Silence?
-    /// The attempt for which the user was asked.
-    private var askedAttempt: UInt32?
+    /// The attempt, and its mode, for which the user was asked.
+    private var asked: (attempt: UInt32, mode: DuetMode<MemberID>)?
     /// True if others were there after the user was told that nobody is.
     private var hadSingers = false
     /// The attempt of others whose end was reported.
@@ -69,7 +69,7 @@ struct DuetNotices {
         }
         if let song = status.duet.song, song != old?.duet.song {
             notices.append(.say(DuetSentences.song(song)))
-            (askedAttempt, missedAttempt) = (nil, nil)
+            (asked, missedAttempt) = (nil, nil)
         }
         notices += beginnings(status, old, people)
         if step != lastStep { notices += Self.changed(to: step, from: lastStep) }
@@ -139,16 +139,11 @@ struct DuetNotices {
         if duet.phaseOfOthers?.isOver == true {
             if missedAttempt != duet.attempt { notices.append(.say(DuetSentences.songOver)) }
             missedAttempt = duet.attempt
-        } else if askedAttempt != duet.attempt, people.delay != nil, duet.phaseOfOthers != .findingTime {
-            askedAttempt = duet.attempt
-            if !duet.hasAgreed {
-                let singers = duet.singers.filter(\.hasAgreed).map { people.name($0.member) }
-                let words = DuetSentences.agreement(
-                    attempt: duet.attempt, delay: people.delay, hasKeys: people.hasKeys && !people.agreesByItself,
-                    inProgress: duet.phaseOfOthers == nil ? nil : DuetSentences.inProgress(duet, singers))
-                notices.append(people.hasKeys ? .ask(words) : .say(words))
-                if !people.hasKeys, !people.agreesByItself { notices.append(.warn(DuetSentences.noTerminal)) }
-            }
+        } else if let mode = duet.mode, asked.map({ $0 != (duet.attempt, mode) }) ?? true, people.delay != nil,
+            duet.phaseOfOthers != .findingTime
+        {
+            notices += question(duet, mode, people)
+            asked = (duet.attempt, mode)
         }
         for singer in duet.singers {
             let old = last?.duet.attempt == duet.attempt ? last?.duet.singers.first { $0.member == singer.member } : nil
@@ -162,6 +157,22 @@ struct DuetNotices {
             notices.append(.say(DuetSentences.ownAgreement(duet.hasAgreed, waitingFor: names)))
         }
         return notices
+    }
+
+    /// Asks the user to agree to an attempt, or to another mode of it.
+    private func question(
+        _ duet: DuetStatus<MemberID>, _ mode: DuetMode<MemberID>, _ people: People
+    ) -> [Notice] {
+        guard !duet.hasAgreed else { return [] }
+        let hasKeys = people.hasKeys && !people.agreesByItself
+        let isNew = asked.map { $0.attempt == duet.attempt && $0.mode != mode } ?? false
+        let singers = duet.singers.filter(\.hasAgreed).map { people.name($0.member) }
+        let words = DuetSentences.agreement(
+            attempt: duet.attempt,
+            way: DuetSentences.way(duet, delay: people.delay, hasKeys: hasKeys, isNew: isNew, name: people.name),
+            hasKeys: hasKeys, inProgress: duet.phaseOfOthers == nil ? nil : DuetSentences.inProgress(duet, singers))
+        let question = people.hasKeys ? Notice.ask(words) : .say(words)
+        return people.hasKeys || people.agreesByItself ? [question] : [question, .warn(DuetSentences.noTerminal)]
     }
 
     /// Warns a singer whose voice would be missing: after the agreement, and again at the count-in.
@@ -187,6 +198,9 @@ struct DuetNotices {
         }
         if let known, known.mixPath != nil, known.mixPreset != status.mixPreset {
             notices.append(.say(DuetSentences.preset(status.mixPreset, isPlaying: duet.phase == .listening)))
+        }
+        if let known, known.mixPath != nil, known.mixBalance.isChanged(in: status.mixBalance) {
+            notices.append(.say(DuetSentences.balanced(status.mixBalance)))
         }
         for path in status.mixPaths
         where old?.mixPaths.contains(path) != true || old?.missingVoices[path] != status.missingVoices[path] {

@@ -24,8 +24,16 @@ extension DuetSentences {
             case "ended": duet.isBusy ? "over, mixing" : "over"
             default: "the clocks are being synchronized"
             }
+        let leader = duet.leader.map { ", \(leads($0, participants))" }
         let mix = duet.mix.map { "\nMix: \($0)" } ?? ""
-        return "Duet: \(TerminalText.sanitizedLine(song)), take \(duet.take), \(state)\(singers).\(mix)"
+        return "Duet: \(TerminalText.sanitizedLine(song)), take \(duet.take), \(state)\(singers)\(leader ?? "").\(mix)"
+    }
+
+    /// Returns the sentence about a change, without the names of participants.
+    static func changed(_ duet: DuetDocument) -> String {
+        var duet = duet
+        (duet.singers, duet.leader) = ([], nil)
+        return status(duet, [])
     }
 
     /// Returns the sentence after an order was executed.
@@ -35,6 +43,10 @@ extension DuetSentences {
         case .agree(let agrees):
             let waiting = duet.singers.filter { !$0.hasAgreed }.map(\.participant)
             return ownAgreement(agrees, waitingFor: names(of: waiting, participants))
+        case .setMode(.together): return "All sing together. All must agree again."
+        case .setMode(.led(let leader)):
+            let words = leads(UInt64(leader.number), participants)
+            return "\(words.prefix(1).uppercased())\(words.dropFirst()). All must agree again."
         case .pause: return paused
         case .resume: return resumed
         case .seek(let seconds):
@@ -45,8 +57,14 @@ extension DuetSentences {
             let words = take(number &+ 1, waitingFor: others)
             return duet.isSong ? "\(unfinishedTake(number)) \(words)" : words
         case .listen(let listens): return listens ? listening : "The mix has stopped for all."
+        case .balance(let voice, let level): return "Mixing again: \(balance(voice, level))."
         case .mix(let preset): return "Mixing again: \(preset.name). \(preset.summary)"
         }
+    }
+
+    /// Returns `Ben leads` or `you lead`.
+    private static func leads(_ leader: UInt64, _ participants: [ParticipantDocument]) -> String {
+        participants.first { $0.id == leader }.map { "\(TerminalText.sanitized($0.name)) leads" } ?? "you lead"
     }
 
     private static func names(of numbers: [UInt64], _ participants: [ParticipantDocument]) -> [String] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotAudioStreams
 import EarshotDuet
 import EarshotLiveCall
 import EarshotRooms
@@ -20,6 +21,9 @@ extension DuetSentences {
         case .noSong: "There is no song."
         case .songMissing: "The song is not here yet."
         case .notStarted: "The song has not begun."
+        case .started: "The take has begun. Press r for a new one, then Tab."
+        case .noSinger: "Only somebody who sings this song can lead."
+        case .noVoice(let name): "The mix has no voice called '\(TerminalText.sanitized(name))'."
         case .mixMissing: "The mix is not ready yet."
         case .attemptOver: "You have left this take. Press r for a new one."
         case .folder(let path, let code): folder(path, code)
@@ -29,10 +33,22 @@ extension DuetSentences {
         }
     }
 
+    /// A song that did not arrive from the network.
+    static func download(_ failure: FileDownload.Failure) -> String {
+        switch failure {
+        case .stream(let error): "The song did not arrive. \(ErrorText.text(error))"
+        case .endless(let address): "\(address) is a live stream without an end. Choose a file."
+        case .tooLarge(let address, let limit): "\(address) is larger than \(limit >> 20) MiB. Choose a smaller file."
+        case .file(let path, let code):
+            "\(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]): \(String(cString: strerror(code))). Free some space, or choose another with --folder."
+        }
+    }
+
     /// - Parameter name: returns a singer's name.
     static func problem(_ problem: DuetProblem, name: (MemberID) -> String) -> String {
         switch problem {
         case .song(let error): return ErrorText.text(error)
+        case .download(let failure): return download(failure)
         case .unreadable(let path, let code): return "\(path): \(String(cString: strerror(code)))"
         case .tooLarge(let path, let limit):
             return "\(path) is larger than \(limit >> 20) MiB. Convert it: earshot convert FILE song.m4a"

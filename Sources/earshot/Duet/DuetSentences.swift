@@ -7,9 +7,6 @@ import Foundation
 
 /// The sentences about a duet.
 enum DuetSentences {
-    /// The seconds of delay up to which people sing together well.
-    static let togetherLimit = 0.025
-
     static func song(_ song: DuetSong) -> String {
         if let beat = song.beat, song.isBeat {
             let tempo = String(format: "%g", beat.tempo)
@@ -32,28 +29,60 @@ enum DuetSentences {
             + "Its host can begin one: earshot duet host SONG"
     }
 
+    /// A room that was joined as a call, and sings.
+    static func joins(_ song: String, room: String) -> String {
+        "'\(TerminalText.sanitizedLine(room))' sings \(TerminalText.sanitizedLine(song)): joining as a duet."
+    }
+
+    /// The progress of a song from the network, in bytes.
+    static func downloaded(_ count: Int64, of total: Int64?) -> String {
+        let megabytes = String(format: "%.1f", Double(count) / 1e6)
+        guard let total, total > 0 else { return "The song arrives: \(megabytes) MB" }
+        return
+            "The song arrives: \(megabytes) of \(String(format: "%.1f", Double(total) / 1e6)) MB, \(100 * count / total) %"
+    }
+
     static let songArrives = "Receiving the song from the host."
     static let songIsHere = "Song received."
 
     /// - Parameters:
-    ///   - delay: the seconds from one singer to the other; nil if unknown.
     ///   - attempt: the number of the attempt.
+    ///   - way: the sentences about delay and mode; see ``way(_:delay:hasKeys:isNew:name:)``.
     ///   - inProgress: the sentence about the others, who sing already; nil before the song.
-    static func agreement(attempt: UInt32, delay: Double?, hasKeys: Bool, inProgress: String? = nil) -> String {
-        let take = attempt > 1 ? "Take \(attempt). " : ""
-        let way =
-            switch delay {
-            case nil: ""
-            case let delay? where delay <= togetherLimit: String(format: "Delay %.0f ms. ", delay * 1e3)
-            case let delay?:
-                String(
-                    format: "Delay %.0f ms: too long to sing together (limit %.0f ms). A cable helps. ",
-                    delay * 1e3, togetherLimit * 1e3)
-            }
+    static func agreement(attempt: UInt32, way: String, hasKeys: Bool, inProgress: String? = nil) -> String {
         if let inProgress {
             return "\(inProgress) \(way)Your voice will be recorded.\(hasKeys ? " Press Enter to join in." : "")"
         }
+        let take = attempt > 1 ? "Take \(attempt). " : ""
         return "\(take)\(way)Your voices will be recorded.\(hasKeys ? " Press Enter when you are ready." : "")"
+    }
+
+    /// The delay between the singers, and the mode that follows from it. Ends with a space, or is empty.
+    /// - Parameters:
+    ///   - delay: the seconds from one singer to the other; nil if unknown.
+    ///   - isNew: true if a singer has just chosen the mode.
+    ///   - name: returns a singer's name.
+    static func way(
+        _ duet: DuetStatus<MemberID>, delay: Double?, hasKeys: Bool, isNew: Bool = false, name: (MemberID) -> String
+    ) -> String {
+        let limit = DuetMode<MemberID>.togetherLimit
+        let tooLong = delay.flatMap { delay in
+            delay <= limit
+                ? nil
+                : String(format: "Delay %.0f ms: too long to sing together (limit %.0f ms)", delay * 1e3, limit * 1e3)
+        }
+        guard let leader = duet.mode?.leader else {
+            let start = isNew ? "All sing together. " : ""
+            if let tooLong { return "\(start)\(tooLong). \(hasKeys ? "Tab lets one lead. " : "")A cable helps. " }
+            return start + (delay.map { String(format: "Delay %.0f ms. ", $0 * 1e3) } ?? "")
+        }
+        let leads =
+            leader == duet.own
+            ? "ou lead: sing to the song, and do not wait for the others' voices. "
+            : "\(TerminalText.sanitized(name(leader))) leads: you hear the song in time with that voice. "
+        let words = leader == duet.own ? (tooLong == nil || isNew ? "Y" : "y") + leads : leads
+        let key = hasKeys ? "Tab changes that. " : ""
+        return (isNew ? nil : tooLong).map { "\($0), so \(words)\(key)" } ?? "\(words)\(key)"
     }
 
     /// The song that others sing already.
@@ -146,7 +175,7 @@ enum DuetSentences {
         let without = missing.isEmpty ? "" : " (without \(names), whose \(reason))"
         let voices = isBeat ? "  The mix has the voices without the beat." : ""
         return
-            "Saved: \(path)\(without)\(voices)\(hasKeys ? "  Keys: Enter listen together, e change the mix, r sing again, q leave" : "")"
+            "Saved: \(path)\(without)\(voices)\(hasKeys ? "  Keys: Enter listen together, e change the mix, arrows balance it, r sing again, q leave" : "")"
     }
 
     /// A mix that was made again with another preset.
@@ -154,6 +183,17 @@ enum DuetSentences {
     static func preset(_ preset: MixPreset, isPlaying: Bool) -> String {
         let summary = preset.summary.prefix(1).lowercased() + preset.summary.dropFirst()
         return "Your mix is '\(preset.name)' now: \(summary)\(isPlaying ? " You hear it the next time." : "")"
+    }
+
+    /// A mix that was made again with another balance.
+    static func balanced(_ balance: MixBalance) -> String {
+        let voices = balance.voices.filter { $0.decibels != 0 }.map { self.balance($0.name, $0.decibels) }
+        return voices.isEmpty ? "Your mix is even now." : "Your mix has \(RecordingSentences.list(voices)) now."
+    }
+
+    /// Returns a voice of a mix and its decibels as `Ben +3 dB`.
+    static func balance(_ voice: String, _ decibels: Float) -> String {
+        "\(TerminalText.sanitized(voice)) \(String(format: decibels == 0 ? "%g" : "%+g", decibels)) dB"
     }
 
     /// A take that an earlier program did not finish.
@@ -172,10 +212,14 @@ enum DuetSentences {
     }
 
     /// Returns the part of a status line: `♪ Song 0:12/3:20`.
-    static func line(_ status: LiveDuetStatus) -> String? {
+    /// - Parameter voice: the voice of the mix whose balance the arrows change; nil before they do.
+    static func line(_ status: LiveDuetStatus, selected voice: MixBalance.Voice? = nil) -> String? {
         let duet = status.duet
         guard let song = duet.song else { return nil }
         let title = PlayLine.fit(TerminalText.sanitizedLine(song.title), 16)
+        if let voice, duet.phase.isOver, !status.isBusy || duet.phase == .listening {
+            return "♪ \(title) mix: \(balance(voice.name, voice.decibels))"
+        }
         let times = "\(PlayLine.clock(duet.position))/\(PlayLine.clock(song.duration))"
         switch duet.phase {
         case .noSong: return nil

@@ -18,7 +18,7 @@ struct StartDuet: ExampledCommand {
 
     @OptionGroup(title: "General") var general: GeneralOptions
 
-    func validate() throws { try duet.check(options.call) }
+    func validate() throws { try DuetOptions.check(options.call) }
 
     private enum Choice {
         case join(RoomSearch.Found)

@@ -29,6 +29,7 @@ enum EventSentences {
             return recording(name, event)
         case .accompaniment: return AccompanimentSentences.changed(event.accompaniment)
         case .accompanimentFailed: return event.error?.text ?? ""
+        case .duet: return event.duet.map { DuetSentences.changed($0) } ?? DuetSentences.noDuet
         case .messageReceived, .messagesLost, .streamRefused, .transfer: return transfer(name, event)
         }
     }

@@ -13,6 +13,8 @@ struct GuestCall {
     let presenter: RoomPresenter
     /// The room's name; for a room named by address, host or join code, that address or host.
     let roomName: String
+    /// The options of the call, which is a duet if the room's announcement has a song.
+    let options: CallOptions
 
     /// Finds the room, opens the sound card, which may begin with a sound check, and joins the room. After an error, closes
     /// everything that was opened.
@@ -28,6 +30,12 @@ struct GuestCall {
     ) throws {
         let (found, pin) = try entrance.locate(
             room, own, keys, chosen: chosen, command: options.isDuet ? "duet join" : "join")
+        var options = options
+        if let song = found.song, !options.isDuet, !isSilent, (try? DuetOptions.check(options)) != nil {
+            options.preferDuet()
+            Terminal.say(DuetSentences.joins(song, room: found.name))
+        }
+        self.options = options
         card = try options.openCard(isSilent ? nil : keys, storesAnswer: !own.ephemeral)
         let call: LiveCall
         do {
@@ -80,6 +88,7 @@ extension CallOptions {
         configuration.monitor = voice.monitor
         configuration.receivedFilesFolder = receive
         configuration.duetFolder = duetFolder
+        configuration.announcesSong = announcesSong
         recording.apply(to: &configuration, canAsk: canAsk)
         return configuration
     }

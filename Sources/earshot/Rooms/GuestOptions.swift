@@ -54,9 +54,10 @@ struct GuestOptions: ParsableArguments {
                 entrance, to: room, chosen: chosen, as: own, port: listening.port,
                 address: address.flatMap { IPAddress($0) },
                 call, keys: keys)
-            if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: false, records: !call.isDuet)) }
+            if keys != nil { Terminal.say(RoomKeyBindings.hint(isHost: false, records: !guest.options.isDuet)) }
             let input = RoomInput(guest.presenter.call, keys: keys)
-            try RoomRunner(call, isHost: false, presenter: guest.presenter, input: input, card: guest.card).run()
+            try RoomRunner(guest.options, isHost: false, presenter: guest.presenter, input: input, card: guest.card)
+                .run()
         }
     }
 }

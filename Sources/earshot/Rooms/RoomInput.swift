@@ -24,6 +24,9 @@ final class RoomInput {
     /// The participant whose volume the keys change; nil for the whole playback.
     var selection: MemberID? { bindings.selection }
 
+    /// Returns the voice of the duet's mix whose balance the keys change; nil before they do.
+    func selectedVoice(_ duet: LiveDuetStatus) -> MixBalance.Voice? { duetKeys.selectedVoice(duet) }
+
     init(_ call: LiveCall, keys: KeyboardInput?) {
         self.call = call
         self.keys = keys

@@ -17,6 +17,7 @@ struct RoomListing {
         var version: Int
         var addresses: [String]
         var isOnThisMachine: Bool
+        var song: String?
     }
 
     /// Returns one JSON document.
@@ -25,7 +26,8 @@ struct RoomListing {
             Room(
                 name: $0.name, host: $0.hostName, members: $0.announcement.memberCount, pin: $0.announcement.needsPIN,
                 key: $0.id.hostKey.hex, room: $0.id.roomID.description, version: $0.announcement.version,
-                addresses: $0.endpoints.map(\.description), isOnThisMachine: $0.isOnThisMachine)
+                addresses: $0.endpoints.map(\.description), isOnThisMachine: $0.isOnThisMachine,
+                song: $0.announcement.song)
         }
         return try ["rooms": list].json()
     }
@@ -35,10 +37,11 @@ struct RoomListing {
         let rows = rooms.map { room in
             [
                 room.name, room.hostName, "\(room.announcement.memberCount)", room.announcement.needsPIN ? "yes" : "no",
-                room.endpoints.first?.description ?? "", room.id.hostKey.description,
+                room.endpoints.first?.description ?? "", room.id.hostKey.description, room.announcement.song ?? "",
             ]
         }
-        return TextTable(["NAME", "HOST", "PARTICIPANTS", "PIN", "ADDRESS", "KEY"], rows).text(hasColour: hasColour)
+        return TextTable(["NAME", "HOST", "PARTICIPANTS", "PIN", "ADDRESS", "KEY", "SONG"], rows).text(
+            hasColour: hasColour)
     }
 }
 

@@ -149,6 +149,7 @@ final class RoomPresenter {
             let song = EventDocument(event).accompaniment
             if let words = accompanimentNotices.sentence(song, hasStatusLine: Terminal.redraws) { Terminal.say(words) }
         case .accompanimentFailed: warn(event)
+        case .duet: break  // DuetPresenter prints what the duet does
         case .messageReceived, .messagesLost, .streamRefused, .transfer: presentTransfer(event)
         }
     }

@@ -122,7 +122,7 @@ final class RoomRunner {
             isMuted: snapshot.isMuted, isPushToTalk: snapshot.isPushToTalk, isRecording: snapshot.recording != nil,
             outputVolume: snapshot.outputVolume,
             accompaniment: snapshot.accompaniment.map { AccompanimentDocument($0, at: .now()) },
-            duet: call.duetStatus.flatMap { DuetSentences.line($0) },
+            duet: call.duetStatus.flatMap { DuetSentences.line($0, selected: input.selectedVoice($0)) },
             others: snapshot.participants.map {
                 Self.line($0, levels.participants[$0.id], isSelected: $0.id == input.selection)
             },

@@ -22,6 +22,8 @@ struct RoomSearch {
         /// The name of the room, address or host to show to the user.
         var name: String
         var needsPIN = false
+        /// The song that the room sings; nil without one, or if the room was not found by its announcement.
+        var song: String?
     }
 
     // MARK: By name
@@ -62,7 +64,7 @@ struct RoomSearch {
         }
         return Found(
             endpoint: Endpoint(addresses: room.endpoints, key: .exactly(room.id.hostKey)), name: room.name,
-            needsPIN: room.announcement.needsPIN)
+            needsPIN: room.announcement.needsPIN, song: room.announcement.song)
     }
 
     /// Lets the user choose among several rooms of the same name by number. Throws without a terminal.

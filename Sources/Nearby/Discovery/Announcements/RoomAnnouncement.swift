@@ -21,13 +21,22 @@ public struct RoomAnnouncement: Hashable, Sendable {
     public var needsPIN: Bool
     /// The number of participants, including the host; 0 to 999 (`n`).
     public var memberCount: Int
+    /// The title of the song that the room sings, safe for a terminal (`song`); nil without one.
+    package var song: String?
+
+    /// The bytes of the longest title. A pair of the record has at most 255.
+    private static let longestSong = 160
 
     /// Creates an announcement of this program's version.
-    package init(roomID: RoomID, hostKey: KeyFingerprint, needsPIN: Bool = false, memberCount: Int = 1) {
+    /// - Parameter song: is made printable, and shortened to 160 bytes.
+    package init(
+        roomID: RoomID, hostKey: KeyFingerprint, needsPIN: Bool = false, memberCount: Int = 1, song: String? = nil
+    ) {
         self.roomID = roomID
         self.hostKey = hostKey
         self.needsPIN = needsPIN
         self.memberCount = memberCount
+        self.song = song.map { AnnouncedText.printable($0, limit: Self.longestSong) }
     }
 
     /// True if this program can join the room.
@@ -44,6 +53,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
         self.hostKey = hostKey
         needsPIN = record["pin"] == "1"
         memberCount = record["n"].flatMap { Int(digits: $0, upTo: 999) } ?? 0
+        song = record["song"].map { AnnouncedText.printable($0, limit: Self.longestSong) }
     }
 
     /// The TXT record.
@@ -54,6 +64,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
         record["key"] = hostKey.hex
         record["pin"] = needsPIN ? "1" : "0"
         record["n"] = String(max(0, min(999, memberCount)))
+        record["song"] = song
         return record
     }
 }

@@ -76,10 +76,11 @@ struct RoomSightings {
 }
 
 extension RoomAnnouncement {
-    /// Returns true if this announcement is preferred to the other one: it has more members, or as many and a higher version or a
-    /// PIN.
+    /// Returns true if this announcement is preferred to the other one: it has more members, or as many and a higher version, a PIN
+    /// or a later song in the alphabet.
     fileprivate func precedes(_ other: RoomAnnouncement) -> Bool {
-        (memberCount, version, needsPIN ? 1 : 0) > (other.memberCount, other.version, other.needsPIN ? 1 : 0)
+        (memberCount, version, needsPIN ? 1 : 0, song ?? "")
+            > (other.memberCount, other.version, other.needsPIN ? 1 : 0, other.song ?? "")
     }
 }
 

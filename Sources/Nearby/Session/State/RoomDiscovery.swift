@@ -8,6 +8,8 @@ import Foundation
 struct RoomDiscovery {
     /// The advertiser; nil while the room is not announced.
     var advertiser: RoomAdvertiser?
+    /// The title of the song that the room sings; nil without one.
+    var song: String?
     /// The browser for other parts; nil outside any room.
     var browser: RoomBrowser?
     /// The tasks that read the advertiser's states and the browser's rooms.

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+
+/// The mode of an attempt: the host proposes it by the measured delays, and any singer may choose another one before the song.
+extension DuetCore {
+    /// Seconds for which long delays may fall before the host proposes a leader: a jitter buffer begins with a longer delay.
+    private static var settlingTime: Double { 2 }
+    /// Seconds after which the host does without unknown delays.
+    private static var unknownDelayTimeout: Double { 3 }
+    /// The longest lag of a follower in seconds.
+    private static var longestLag: Double { 0.5 }
+
+    /// The mode of the attempt; nil until it is decided.
+    var mode: DuetMode<Member>? {
+        guard let leader = transport.leader else {
+            // An earlier program proposes none.
+            return host.flatMap { others[$0] }.map { $0.message.singer == nil } == true ? .together : nil
+        }
+        if leader == singer { return .led(by: own) }
+        let leaders = others.filter { $0.value.message.singer == leader }
+        return leaders.keys.min().map { .led(by: $0) } ?? .together
+    }
+
+    /// Sets the seconds from a member's mouth to this one's ear; nil while they are unknown.
+    package mutating func setDelay(_ delay: Double?, of member: Member) { delays[member] = delay }
+
+    /// Chooses the mode of an attempt that has not begun. All must agree to it again.
+    package mutating func setMode(_ mode: DuetMode<Member>) throws(DuetRefusal) {
+        guard song != nil else { throw .noSong }
+        guard transport.state == .waiting else { throw .started }
+        let leader: UInt64
+        switch mode {
+        case .together: leader = DuetTransport.noLeader
+        case .led(by: own): leader = singer
+        case .led(let member):
+            guard let other = others[member]?.message.singer else { throw .noSinger }
+            leader = other
+        }
+        guard leader != transport.leader else { return }
+        setLeader(leader)
+        agreement = nil
+    }
+
+    /// Proposes the mode of the song's first attempt, as the host.
+    mutating func proposeMode(at now: HostTime) {
+        guard host == own, transport.state == .waiting, transport.leader == nil, song != nil, !others.isEmpty else {
+            modeTime = nil
+            return
+        }
+        let start = modeTime ?? now
+        modeTime = start
+        let known = others.keys.compactMap { delays[$0] }
+        let areAllKnown = known.count == others.count
+        let isLong = known.contains { $0 > DuetMode<Member>.togetherLimit }
+        if areAllKnown, !isLong { return setLeader(DuetTransport.noLeader) }
+        guard now.seconds(since: start) >= (areAllKnown ? Self.settlingTime : Self.unknownDelayTimeout) else { return }
+        setLeader(isLong ? singer : DuetTransport.noLeader)
+        if isLong { agreement = nil }
+    }
+
+    private mutating func setLeader(_ leader: UInt64) {
+        transport.leader = leader
+        change(to: .waiting, position: 0, at: HostTime(nanoseconds: 0))
+    }
+
+    /// Follows a transport that another member has changed. A leader who is not the proposed one needs another agreement.
+    mutating func follow(_ other: DuetTransport) {
+        let isAnotherMode =
+            other.attempt == transport.attempt && other.state == .waiting
+            && (other.leader ?? DuetTransport.noLeader) != (transport.leader ?? DuetTransport.noLeader)
+        transport = other
+        if isAnotherMode { agreement = nil }
+    }
+
+    /// The seconds by which the local song follows that of a leader who can be heard.
+    var leaderDelay: Double {
+        guard let leader = mode?.leader, leader != own else { return 0 }
+        return max(0, min(Self.longestLag, delays[leader] ?? 0))
+    }
+
+    /// Returns the local position in seconds at an instant of the group's time; negative before the start.
+    func position(at group: HostTime) -> Double { transport.position(at: group.advanced(bySeconds: -lag)) }
+}

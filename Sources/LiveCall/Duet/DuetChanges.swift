@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotDuet
+
+/// Notices the changes of a duet that faces show, apart from those that the clock makes.
+struct DuetChanges: Sendable {
+    /// Seconds by which a song may move without a change.
+    private static let tolerance = 0.1
+
+    private var last: DuetDocument?
+    /// The time at which the song began, if it had not been moved; nil while it stands still.
+    private var lastStart: HostTime?
+
+    /// Returns true if the duet has changed since the last call.
+    mutating func note(_ status: LiveDuetStatus?, at now: HostTime) -> Bool {
+        let document = status.map { DuetDocument($0).withoutClock }
+        let start = status.flatMap { Self.start($0.duet, at: now) }
+        let isMoved = zip(start, lastStart).map { abs($0.seconds(since: $1)) > Self.tolerance } ?? false
+        guard document != last || isMoved else { return false }
+        (last, lastStart) = (document, start)
+        return true
+    }
+
+    private static func start<Member>(_ duet: DuetStatus<Member>, at now: HostTime) -> HostTime? {
+        switch duet.phase {
+        case .singing, .listening: now.advanced(bySeconds: -duet.position)
+        case .counting(let seconds): now.advanced(bySeconds: seconds)
+        case .paused: HostTime(nanoseconds: 0).advanced(bySeconds: duet.position)
+        case .noSong, .gettingSong, .agreeing, .findingTime, .ended: nil
+        }
+    }
+}
+
+/// Returns both values; nil if one is missing.
+private func zip<Value>(_ a: Value?, _ b: Value?) -> (Value, Value)? {
+    guard let a, let b else { return nil }
+    return (a, b)
+}
