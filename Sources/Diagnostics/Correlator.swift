@@ -3,7 +3,7 @@
 import CEarshotKissFFT
 
 /// Cross-correlates a window with a longer signal, by FFT. For one thread at a time.
-final class Correlator {
+package final class Correlator {
     private let fft: RealFFT
     private let lagCount: Int
     private let signalLength: Int
@@ -11,7 +11,7 @@ final class Correlator {
     private var a: [kiss_fft_cpx]  // spectrum of the window
     private var b: [kiss_fft_cpx]  // spectrum of the signal, then of the correlation
 
-    init(window: Int, lags: Int) {
+    package init(window: Int, lags: Int) {
         lagCount = lags
         signalLength = window + lags
         fft = RealFFT(count: RealFFT.fastCount(atLeast: signalLength))
@@ -21,7 +21,7 @@ final class Correlator {
     }
 
     /// Returns Σ window[i] · signal[first + lag + i] for each lag from 0. The signal counts as zero outside its bounds.
-    func correlate(_ window: ArraySlice<Float>, _ signal: [Float], _ first: Int) -> [Float] {
+    package func correlate(_ window: ArraySlice<Float>, _ signal: [Float], _ first: Int) -> [Float] {
         fill(window, window.startIndex)
         fft.forward(time, into: &a)
         let low = min(max(0, first), signal.count)

@@ -33,10 +33,24 @@ public final class Loopback: Sendable {
     ///   - sampleRate: the device's sample rate in hertz.
     ///   - inputChannelCount: 1 to 32.
     ///   - maximumRoundTrip: the maximum seconds until a probe returns, 0.01 to 10.
-    public init(sampleRate: Double, inputChannelCount: Int, maximumRoundTrip: Double = 1) {
+    public convenience init(sampleRate: Double, inputChannelCount: Int, maximumRoundTrip: Double = 1) {
+        self.init(
+            sampleRate: sampleRate, inputChannelCount: inputChannelCount, maximumRoundTrip: maximumRoundTrip,
+            sweepDuration: ProbeSignal.duration)
+    }
+
+    /// Creates a loopback that calibrates a device along a path.
+    /// - Parameter inputChannelCount: 1 to 32.
+    package convenience init(sampleRate: Double, inputChannelCount: Int, calibrating path: LoopPath) {
+        self.init(
+            sampleRate: sampleRate, inputChannelCount: inputChannelCount, maximumRoundTrip: path.maximumRoundTrip,
+            sweepDuration: path.sweepDuration)
+    }
+
+    private init(sampleRate: Double, inputChannelCount: Int, maximumRoundTrip: Double, sweepDuration: Double) {
         precondition(AudioFormat.sampleRates.contains(sampleRate) && (0.01...10).contains(maximumRoundTrip))
         self.sampleRate = sampleRate
-        let samples = ProbeSignal.samples(rate: sampleRate)
+        let samples = ProbeSignal.samples(rate: sampleRate, duration: sweepDuration)
         probe = AudioBuffer(channelCount: 1, frameCapacity: samples.count)
         for (i, sample) in samples.enumerated() { probe.channels[0][i] = sample }
         captureLength = samples.count + Int(maximumRoundTrip * sampleRate)

@@ -79,7 +79,7 @@ public struct RoundTrip: Codable, Hashable, Sendable {
     }
 
     /// Returns the samples minus their mean. Throws an error if the samples are clipped, silent or constant.
-    private static func checked(_ samples: [Float]) throws(RoundTripError) -> [Float] {
+    static func checked(_ samples: [Float]) throws(RoundTripError) -> [Float] {
         var fullScaleCount = 0
         for sample in samples {
             guard sample.isFinite else { throw .clipped }
