@@ -32,8 +32,8 @@ struct EarshotCommand: ParsableCommand {
         (
             "Devices and effects",
             [
-                CheckCommand.self, DevicesCommand.self, LoopbackCommand.self, MonitorCommand.self, EffectsCommand.self,
-                RenderCommand.self, ProcessVoiceCommand.self,
+                CheckCommand.self, CalibrateCommand.self, DevicesCommand.self, LoopbackCommand.self,
+                MonitorCommand.self, EffectsCommand.self, RenderCommand.self, ProcessVoiceCommand.self,
             ]
         ),
         ("Measurements", [ForecastCommand.self, AnalyzeCommand.self, SimulateCommand.self]),

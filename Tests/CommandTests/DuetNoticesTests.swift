@@ -70,6 +70,33 @@ import Testing
             ])
     }
 
+    @Test func `a singer whose device's delay is unknown is told once before the song, and can sing`() {
+        let device = CalibratedDevice(
+            system: "jack", microphone: "m", output: "o", sampleRate: 44_100, blockFrameCount: 256)
+        for (knowledge, reason) in [
+            (DelayKnowledge.reported, "was not measured yet"),
+            (.stale(device), "was measured at 256-frame blocks and 44.1 kHz only"),
+            (.measured(CalibratedDelay(correction: 0.01, uncertainty: 0.004)), "is known to 4 ms only"),
+        ] {
+            var notices = DuetNotices()
+            var singer = people()
+            singer.ownDelay = knowledge
+            let words =
+                "You can sing, but your voice may be some ms off in the mix: the delay of your sound device \(reason). "
+                + "Measure it after the duet: earshot calibrate"
+            let first = notices.notices(DuetExample.status(.agreeing), singer)
+            #expect(first.dropLast().last == .say(words))
+            if case .ask? = first.last {} else { Issue.record("no question: \(first)") }
+            let second = DuetExample.status(.agreeing) { $0.duet.attempt = 2 }
+            #expect(!notices.notices(second, singer).contains(.say(words)))
+        }
+        var notices = DuetNotices()
+        var singer = people()
+        singer.ownDelay = .measured(CalibratedDelay(correction: 0.01, uncertainty: 0.002))
+        let found = notices.notices(DuetExample.status(.agreeing), singer)
+        #expect(!found.contains { if case .say(let words) = $0 { words.contains("calibrate") } else { false } })
+    }
+
     @Test func `a second take is announced, and a long delay is said with a remedy`() {
         var notices = DuetNotices()
         let second = DuetExample.status(.agreeing) { $0.duet.attempt = 2 }

@@ -26,7 +26,7 @@ final class SungCallRig {
 
         init(
             _ name: String, song: String, processor: CallProcessor, _ recording: CallRecording,
-            hasSeparateMicrophone: Bool = false
+            hasSeparateMicrophone: Bool = false, calibrated: CalibratedDelay? = nil
         ) throws {
             self.name = name
             player = try SongPlayer(
@@ -34,6 +34,7 @@ final class SungCallRig {
             processor.scheduledSong.set(CallInsert(callback: player.memory.callback, owner: player.memory))
             state = RecordedCallState(name: name)
             state.hasSeparateMicrophone = hasSeparateMicrophone
+            state.calibratedDelay = calibrated
             folder = try RecordingFolder.create(
                 NSTemporaryDirectory() + "earshot-sung-\(UUID().uuidString)", room: "Blue Room")
             writer = try CallRecordingWriter(recording, folder: folder, .exact, state: state, room: "Blue Room")
@@ -46,8 +47,11 @@ final class SungCallRig {
     var simulation: CallSimulation
     private(set) var singers: [Singer] = []
 
-    /// - Parameter drifts: the deviation of each card's rate in ppm.
-    init(drifts: [Double]) throws {
+    /// - Parameters:
+    ///   - drifts: the deviation of each card's rate in ppm.
+    ///   - roundTrip: the frames from a card's output to its input; it reports 256.
+    ///   - calibrated: the measured delay of the cards.
+    init(drifts: [Double], roundTrip: Int = 256, calibrated: CalibratedDelay? = nil) throws {
         var configuration = CallSimulation.Configuration()
         configuration.codec = .pcm
         configuration.network = NetworkProfile()
@@ -63,11 +67,12 @@ final class SungCallRig {
         let song = try Self.writeSong()
         defer { try? FileManager.default.removeItem(atPath: song) }
         for (index, peer) in simulation.peers.enumerated() {
-            // The round trip that the device reports.
-            peer.echo = [(frames: 256, gain: 1)]
+            peer.echo = [(frames: roundTrip, gain: 1)]
             for other in simulation.peers where other !== peer { peer.setGain(0, of: other.id) }
             singers.append(
-                try Singer(["Anna", "Ben"][index], song: song, processor: peer.processor, peer.record()))
+                try Singer(
+                    ["Anna", "Ben"][index], song: song, processor: peer.processor, peer.record(),
+                    calibrated: calibrated))
         }
     }
 
@@ -158,6 +163,18 @@ final class SungCallRig {
         }
         guard count > 40 else { throw TooShort(count: count) }
         return largest
+    }
+
+    /// Renders a stem. Returns the frames by which its sound is later than the song, up to 500.
+    static func lag(_ stem: StemRenderer) throws -> Int {
+        let buffer = AudioBuffer(channelCount: 1, frameCapacity: songLength)
+        _ = try stem.read(into: buffer.channels, frameCount: songLength)
+        let frames = 60_000..<64_000
+        let sung = (frames.lowerBound - 500..<frames.upperBound + 500).map { song(at: Double($0) / songRate) }
+        func likeness(_ lag: Int) -> Double {
+            frames.reduce(0) { $0 + Double(buffer.channels[0][$1]) * sung[$1 - lag - frames.lowerBound + 500] }
+        }
+        return (-500...500).max { likeness($0) < likeness($1) } ?? 0
     }
 
     struct TooShort: Error { let count: Int }

@@ -84,6 +84,43 @@ import Testing
         #expect((first.map.pieces.last?.end ?? 0) <= (second.map.pieces.first?.frame ?? 0))
     }
 
+    @Test func `a device that reports its delay wrongly is corrected by its calibration`() throws {
+        // The device reports 256 frames, and takes 5 ms more.
+        let delay = CalibratedDelay(correction: 0.005, uncertainty: 0.0004)
+        for calibrated in [nil, delay] {
+            let rig = try SungCallRig(drifts: [80, -80], roundTrip: 256 + 240, calibrated: calibrated)
+            try rig.run(until: 1)
+            for singer in rig.singers { singer.player.play(from: SongPosition(units: 0), at: hostTime(rig, 1.5)) }
+            try rig.run(until: 6)
+            rig.finish()
+            for singer in rig.singers {
+                let description = try Take(path: singer.takePath).description
+                #expect(description.latencySource == (calibrated == nil ? "reported" : "measured"))
+                #expect(description.uncertainty == calibrated?.uncertainty)
+                let stem = try StemRenderer(path: singer.takePath, frameCount: SungCallRig.songLength)
+                let lag = try SungCallRig.lag(stem)
+                #expect(lag == (calibrated == nil ? Int((0.005 * SungCallRig.songRate).rounded()) : 0))
+            }
+        }
+    }
+
+    @Test func `the measured delay of the device in use corrects what it reports`() {
+        var device = CallDevice(.headphones)
+        (device.inputLatency, device.outputLatency) = (0.003, 0.004)
+        let delay = CalibratedDelay(correction: 0.002, uncertainty: 0.0004)
+        for (knowledge, latency) in [
+            (DelayKnowledge.reported, 0.007), (.measured(delay), 0.009),
+            (.stale(CalibratedDevice(device)), 0.007),
+        ] {
+            device.delayKnowledge = knowledge
+            var snapshot = LiveCallSnapshot(admission: .ask, sound: .waiting)
+            snapshot.device = device
+            let state = RecordedCallState(snapshot, LiveCallLevels())
+            #expect(abs(state.deviceLatency - latency) < 1e-9)
+            #expect(state.calibratedDelay == knowledge.delay)
+        }
+    }
+
     @Test(arguments: [100.0, -100]) func `the take of a separate microphone lines up, too`(drift: Double) throws {
         let rig = try SeparateSingerRig(drift: drift)
         try rig.run(seconds: 9)

@@ -17,14 +17,16 @@ package struct TakeDescription: Codable, Hashable, Sendable {
     package var songHash: String?
     /// The seconds by which the device's latencies may be wrong; nil if unknown.
     package var uncertainty: Double?
+    /// The origin of the device's latencies: `reported` by the device or `measured`; nil in takes of earlier programs.
+    package var latencySource: String?
 
     package init(
         file: String, singer: String, number: Int, sampleRate: Double, songSampleRate: Double,
-        songHash: String? = nil, uncertainty: Double? = nil
+        songHash: String? = nil, uncertainty: Double? = nil, latencySource: String? = nil
     ) {
         (self.file, self.singer, self.number) = (file, singer, number)
         (self.sampleRate, self.songSampleRate, self.songHash) = (sampleRate, songSampleRate, songHash)
-        self.uncertainty = uncertainty
+        (self.uncertainty, self.latencySource) = (uncertainty, latencySource)
     }
 }
 

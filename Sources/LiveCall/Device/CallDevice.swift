@@ -26,6 +26,8 @@ public struct CallDevice: Hashable, Sendable {
     public var route: AudioRoute
     /// True if microphone and loudspeaker are separate devices, each with its own clock.
     public var hasSeparateInput = false
+    /// The knowledge of the delays beyond their report.
+    package var delayKnowledge = DelayKnowledge.reported
 
     /// Creates the description of a session's device.
     package init(_ session: AudioSession, _ device: any AudioDevice) {

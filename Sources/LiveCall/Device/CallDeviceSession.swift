@@ -21,15 +21,19 @@ package final class CallDeviceSession: LiveCallDevice {
     /// Route changes and interruptions, without the first activation.
     package let events: AsyncStream<AudioSessionEvent>
 
+    private let calibrations: Calibrations
     private let eventEnd: AsyncStream<AudioSessionEvent>.Continuation
     private let listeners: [Task<Void, Never>]
 
     /// Activates the sessions.
-    /// - Parameter input: returns a session that only captures, at the sample rate of the given device; nil if `session`
-    ///   captures.
+    /// - Parameters:
+    ///   - calibrations: the measured delays of devices.
+    ///   - input: returns a session that only captures, at the sample rate of the given device; nil if `session` captures.
     package init(
-        _ session: AudioSession, input: ((any AudioDevice) -> AudioSession)? = nil
+        _ session: AudioSession, calibrations: Calibrations = .none,
+        input: ((any AudioDevice) -> AudioSession)? = nil
     ) throws(AudioDeviceError) {
+        self.calibrations = calibrations
         (events, eventEnd) = AsyncStream.makeStream()
         self.session = session
         var listeners = [Self.listen(to: session, eventEnd)]
@@ -71,7 +75,10 @@ package final class CallDeviceSession: LiveCallDevice {
     /// The current description of the device.
     package var description: CallDevice {
         var description = CallDevice(session, device)
-        guard let input else { return description }
+        guard let input else {
+            description.delayKnowledge = calibrations.knowledge(of: CalibratedDevice(description))
+            return description
+        }
         description.inputLatency = input.device.inputLatency
         description.route.input = input.session.currentRoute.input
         description.hasSeparateInput = true

@@ -17,7 +17,9 @@ extension CallRecordingWriter {
         let name = number == 1 ? "\(stem).take" : "\(stem) \(number).take"
         let description = TakeDescription(
             file: track, singer: state.name, number: number, sampleRate: Double(manifest.sampleRate),
-            songSampleRate: log.songSampleRate, songHash: log.songHash)
+            songSampleRate: log.songSampleRate, songHash: log.songHash,
+            uncertainty: state.calibratedDelay?.uncertainty,
+            latencySource: state.calibratedDelay == nil ? "reported" : "measured")
         do throws(AudioFileError) {
             take = try TakeRecorder(
                 path: "\(folder)/\(name)", description, log, localVoice.microphone == nil ? .shared : .separate)
@@ -53,6 +55,6 @@ extension CallRecordingWriter {
         take.add(
             start..<end, sampleTime: cycle.sampleTime + Int64(skippedCount),
             hostTime: cycle.hostTime.advanced(bySeconds: Double(skippedCount) / Double(manifest.sampleRate)),
-            latency: cycle.inputLatency + state.processingLatency)
+            latency: cycle.inputLatency + state.processingLatency + (state.calibratedDelay?.correction ?? 0))
     }
 }

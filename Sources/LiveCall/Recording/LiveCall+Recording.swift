@@ -99,7 +99,8 @@ extension RecordedCallState {
         self.init(name: snapshot.localParticipant?.name.text ?? "", key: snapshot.localParticipant?.key)
         self.processingLatency = processingLatency
         if let device = snapshot.device {
-            deviceLatency = device.inputLatency + device.outputLatency
+            calibratedDelay = device.delayKnowledge.delay
+            deviceLatency = device.inputLatency + device.outputLatency + (calibratedDelay?.correction ?? 0)
             hasSeparateMicrophone = device.hasSeparateInput
         }
         participants = snapshot.participants.map { participant in

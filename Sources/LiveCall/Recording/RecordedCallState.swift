@@ -10,6 +10,8 @@ struct RecordedCallState: Hashable, Sendable {
     var key: KeyFingerprint?
     /// The seconds from the microphone to the callback and from there to the loudspeaker.
     var deviceLatency = 0.0
+    /// The measured delay of the device, whose correction is a part of ``deviceLatency``; nil if the device's report is all.
+    var calibratedDelay: CalibratedDelay?
     /// The seconds by which voice processing delays the dry voice.
     var processingLatency = 0.0
     /// True if the microphone has its own clock.

@@ -85,7 +85,7 @@ final class SoundCard: LiveCallDevice {
         }
         system.warnOfSilentMicrophone(id: sessionConfiguration.preferredInput)
         calls = try CallDeviceSession(
-            AudioSession(system, sessionConfiguration),
+            AudioSession(system, sessionConfiguration), calibrations: CalibrationStore.standard.read(),
             input: !options.separateInput
                 ? nil
                 : { device in

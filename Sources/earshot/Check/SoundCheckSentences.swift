@@ -10,7 +10,9 @@ import Foundation
 enum SoundCheckSentences {
     static let keys = "Keys: Enter go on, r repeat, q quit"
     static let playback = "You sound like this:"
-    static let remembered = "The next call on these devices begins without a check. To repeat it: earshot check"
+    static let remembered =
+        "The next call on these devices begins without a check. To repeat it: earshot check\n"
+        + "To measure the delay of these devices for duets: earshot calibrate"
 
     /// Returns the lines about the devices.
     /// - Parameter hasKeys: true if the user has a terminal.

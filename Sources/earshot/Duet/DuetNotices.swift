@@ -26,6 +26,8 @@ struct DuetNotices {
         var agreesByItself = false
         /// The reason that the local voice would be missing; nil if the microphone is heard.
         var silence: Silence?
+        /// The knowledge of the delay of the local device; nil if there is nothing to know.
+        var ownDelay: DelayKnowledge?
     }
 
     /// The reason that the local voice is silent.
@@ -57,6 +59,8 @@ struct DuetNotices {
     private var missedAttempt: UInt32?
     /// The last attempt that ended in mid-song.
     private var unfinishedAttempt: UInt32?
+    /// True once the user knows that the own delay is not known.
+    private var hasReportedDelay = false
 
     /// Returns the sentences about the changes since the last call.
     mutating func notices(_ status: LiveDuetStatus?, _ people: People) -> [Notice] {
@@ -73,6 +77,7 @@ struct DuetNotices {
         }
         notices += beginnings(status, old, people)
         if step != lastStep { notices += Self.changed(to: step, from: lastStep) }
+        notices += ownDelay(status, step, people)
         notices += agreements(status, step, people)
         notices += silence(status, step, people)
         notices += status.duet.singers.filter { singer in
@@ -173,6 +178,15 @@ struct DuetNotices {
             hasKeys: hasKeys, inProgress: duet.phaseOfOthers == nil ? nil : DuetSentences.inProgress(duet, singers))
         let question = people.hasKeys ? Notice.ask(words) : .say(words)
         return people.hasKeys || people.agreesByItself ? [question] : [question, .warn(DuetSentences.noTerminal)]
+    }
+
+    /// Tells a singer once, before the song, that the delay of the device is not known.
+    private mutating func ownDelay(_ status: LiveDuetStatus, _ step: Step, _ people: People) -> [Notice] {
+        guard !hasReportedDelay, step == .agreeing, !status.duet.singers.isEmpty, people.delay != nil,
+            let words = people.ownDelay.flatMap(DuetSentences.ownDelay)
+        else { return [] }
+        hasReportedDelay = true
+        return [.say(words)]
     }
 
     /// Warns a singer whose voice would be missing: after the agreement, and again at the count-in.

@@ -53,7 +53,8 @@ final class DuetPresenter {
         let delays = call.levels.participants.values.compactMap(\.mouthToEar)
         let people = DuetNotices.People(
             name: name, delay: delays.max(), hasKeys: hasKeys,
-            agreesByItself: options.agreesToDuet, silence: DuetNotices.Silence(call.snapshot))
+            agreesByItself: options.agreesToDuet, silence: DuetNotices.Silence(call.snapshot),
+            ownDelay: call.snapshot.device.flatMap { $0.backend == .simulated ? nil : $0.delayKnowledge })
         for notice in notices.notices(status, people) {
             switch notice {
             case .say(let words): Terminal.say(words)

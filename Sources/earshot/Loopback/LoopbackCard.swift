@@ -6,7 +6,7 @@ import EarshotAudioSession
 import EarshotDiagnostics
 import Foundation
 
-/// The sound card of `earshot loopback`, on a session that follows changes of the hardware.
+/// The sound card of `earshot loopback` and `earshot calibrate`, on a session that follows changes of the hardware.
 final class LoopbackCard: SessionCard {
     let session: AudioSession
     let device: any AudioDevice
@@ -14,17 +14,24 @@ final class LoopbackCard: SessionCard {
     let loopback: Loopback
     let asked: SystemOptions
 
-    init(_ command: LoopbackCommand) throws {
-        asked = command.card.system
+    /// - Parameter makeLoopback: returns the loopback for an open device.
+    init(_ options: DeviceOptions, channels: Int, _ makeLoopback: (any AudioDevice) -> Loopback) throws {
+        asked = options.system
         // The session has two outputs unless --speaker-channels names others.
-        session = try command.card.session(inputChannelCount: command.channels) { card in
+        session = try options.session(inputChannelCount: channels) { card in
             let wire = Self.wire(card)
             card.source = wire
             card.sink = wire
         }
         device = try session.activate(needing: [.input, .output])
         watchdog = CallbackWatchdog(monitor: device.monitor)
-        loopback = Loopback(sampleRate: device.sampleRate, inputChannelCount: device.inputChannelCount)
+        loopback = makeLoopback(device)
+    }
+
+    convenience init(_ command: LoopbackCommand) throws {
+        try self.init(command.card, channels: command.channels) { device in
+            Loopback(sampleRate: device.sampleRate, inputChannelCount: device.inputChannelCount)
+        }
         loopback.gain = Float(pow(10, command.gain / 20))
         loopback.extraDelayFrameCount = Int((command.delay * 1e-3 * device.sampleRate).rounded())
     }

@@ -56,7 +56,7 @@ final class LoopbackRunner {
     private func watch(since began: HostTime, _ keys: KeyboardInput?) -> EndReason {
         let events = card.session.presentEvents()
         defer { events.cancel() }
-        var probing = command.measure.map { LoopbackProbing(count: $0, now: began) }
+        var probing = command.measure.map { LoopbackProbing(roundTrips: $0, now: began) }
         var microphone = MicrophoneCheck(sampleRate: 1_000)
         var lastMicrophoneCheck = began
         while true {

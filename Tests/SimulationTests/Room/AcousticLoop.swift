@@ -98,7 +98,7 @@ struct AcousticLoop {
     /// The device's round trip in seconds.
     var truth: Double { Double(deviceFrames) / Self.rate }
 
-    private static func convolve(_ sound: [Float], with response: [Float], count: Int) -> [Float] {
+    static func convolve(_ sound: [Float], with response: [Float], count: Int) -> [Float] {
         let correlator = Correlator(window: response.count, lags: count)
         return correlator.correlate(Array(response.reversed())[...], sound, 1 - response.count)
     }
