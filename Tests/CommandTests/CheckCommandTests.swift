@@ -41,6 +41,7 @@ import Testing
         terminal.type("\n")
         #expect(program.wait() == .exit(0), "\(program.errors)")
         #expect(program.errors.contains("To repeat it: earshot check"), "\(program.errors)")
+        #expect(program.errors.contains("of these devices for duets: earshot calibrate"), "\(program.errors)")
         #expect(terminal.isInLineMode)
         let report = try theReport(program)
         #expect(report["finding"] as? String == "fine" && report["decision"] as? String == "accepted", "\(report)")
