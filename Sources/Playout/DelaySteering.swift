@@ -33,9 +33,6 @@ struct DelaySteering: ~Copyable {
     private static var leastJump: Double { @_noLocks get { 0.000_2 } }
     /// The seconds in which a small excess delay falls to about a third (1/e).
     private static var timeConstant: Double { @_noLocks get { 2 } }
-    /// Longer waits for the end of a sender's block add the jitter of a wired network: those of blocks of more than 256 frames at
-    /// 44.1 kHz. Shorter blocks are usual, and their streams begin without more delay.
-    private static var longWait: Double { @_noLocks get { 0.006 } }
     /// The seconds by which the delays of a wired network vary.
     private static var wiredJitter: Double { @_noLocks get { 0.002 } }
     // The following limits are shares of the playing speed. They were chosen, not measured;
@@ -101,12 +98,14 @@ struct DelaySteering: ~Copyable {
         guard frames > 0 else { return }
         guard header.lookahead > lookahead else { return }
         isAtSeam = true
-        // A PCM packet is one block of the sender's card. A packet of another form needs a varying number of blocks.
-        let spread = lookahead == 0 ? frames &- BlockGrid.greatestCommonDivisor(frames, header.frameCount) : 0
+        // A PCM packet is one block of the sender's card. A packet of another form waits for the end of a block: all packets for
+        // less than the common divisor, and by multiples of it up to the block.
+        let block = lookahead == 0 ? frames : 0
+        let divisor = block > 0 ? BlockGrid.greatestCommonDivisor(block, header.frameCount) : 0
         let rate = configuration.streamRate
         tracker.shift(
-            offset: offset, at: arrival, most: Double(header.lookahead &- lookahead) / rate,
-            spread: Double(spread) / rate)
+            offset: offset, at: arrival, most: Double(header.lookahead &- lookahead &+ divisor) / rate,
+            spread: Double(block &- divisor) / rate)
     }
 
     /// Learns the lateness of a recovered packet.
@@ -142,7 +141,7 @@ struct DelaySteering: ~Copyable {
         let block = coding?.packetsAreBlocks == true ? 0 : configuration.senderBlock
         let wait = block > 0 ? block &- BlockGrid.greatestCommonDivisor(block, header.frameCount) : 0
         let seconds = Double(wait) / configuration.streamRate
-        return min(tracker.latencyProfile.ceiling, seconds > Self.longWait ? seconds + Self.wiredJitter : seconds)
+        return wait > 0 ? min(tracker.latencyProfile.ceiling, seconds + Self.wiredJitter) : 0
     }
 
     // MARK: Steering

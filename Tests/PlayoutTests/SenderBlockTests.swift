@@ -27,13 +27,32 @@ import Testing
         #expect(try play(.decoded(frames: packet), block: block, known: 0).concealedFrames > 0)
     }
 
-    @Test(arguments: [(64, 64), (512, 512), (480, 64), (480, 128), (960, 256), (240, 256)])
-    func `packets that are blocks, and usual blocks, add no delay`(packet: Int, block: Int) throws {
+    @Test(arguments: [(64, 64), (512, 512), (480, 64), (480, 128)])
+    func `packets that are blocks, and short blocks, add no delay`(packet: Int, block: Int) throws {
         let (known, unknown) = (
             try play(.decoded(frames: packet), block: block, known: block),
             try play(.decoded(frames: packet), block: block, known: 0)
         )
         #expect(known.depth == unknown.depth && known.concealedFrames == 0)
+    }
+
+    /// The usual reserve covers the jitter of a wired network, or the wait for a block of 256 frames, but not both.
+    @Test(arguments: [(240, 256), (960, 256)])
+    func `packets that wait for usual blocks begin with a delay for the jitter too`(packet: Int, block: Int) throws {
+        var configuration = PlayoutConfiguration.decoded(frames: packet)
+        configuration.senderBlock = block
+        var rig = PlayoutRig(configuration: configuration, block: 64, seconds: 1)
+        // The first packet is the promptest one, and ends with a block. A later one needs the longest delay of all.
+        let divisor = BlockGrid.greatestCommonDivisor(packet, block)
+        var latest = -1
+        rig.delay = { sequence, _ in
+            let ending = sequence * packet
+            let wait = (ending + block - 1) / block * block - ending
+            if wait == block - divisor, latest < 0 { latest = sequence }
+            return Double(wait) / 48_000 + (sequence == latest ? 0.0029 : 0.001)
+        }
+        let statistics = try rig.run().statistics
+        #expect(statistics.concealedFrames == 0 && latest > 0, "\(statistics)")
     }
 
     @Test func `parts of a block of PCM add no delay`() throws {
