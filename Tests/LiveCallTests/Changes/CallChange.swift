@@ -11,7 +11,7 @@ import Foundation
 
 /// A change of a running call, made by one of its participants.
 struct CallChange {
-    /// The kinds of changes. A new kind needs a case, a row in ``allowedGapFrames`` and one in ``ChangedCall/command(_:by:)``.
+    /// The kinds of changes. A new kind needs a case, and a row in ``ChangedCall/command(_:by:)``.
     enum Kind: String, CaseIterable {
         case volume = "volume of a person"
         case hearing = "silence or hear a person"
@@ -45,21 +45,6 @@ struct CallChange {
             let left = Set(names.split(separator: ";").map(String.init))
             return allCases.filter { !left.contains($0.rawValue) }
         }()
-
-        /// The frames of the participants' voices that a listener may miss because of the change.
-        var allowedGapFrames: Int {
-            switch self {
-            case .volume, .hearing, .outputVolume, .mute, .latencyProfile, .voiceProcessing: 0
-            case .monitor, .pushToTalk, .effects, .effectParameter, .accompaniment: 0
-            // The longest packet, Opus's look-ahead, and the longest block, for whose end a packet waits; a single change may
-            // allow less.
-            case .codec: 960 + 312 + 512
-            // At most 205 ms without a device, the longest block twice, and the rest; the own lost frames count twice.
-            case .device: 2 * (9_840 + 512) + ChangedCall.moveFrameCount + 512 + 960
-            case .rename, .message, .recording, .consent: 0
-            case .join, .leave: 0  // of the voices that were in the call, and stay
-            }
-        }
     }
 
     let kind: Kind

@@ -11,9 +11,18 @@ struct ChangeReport {
         /// In dBFS.
         var worstClick = -240.0
         var worstGap = 0
+        /// The frames that the change with the worst gap allows, and that the most generous one allows.
+        var (worstGapLimit, greatestLimit) = (0, 0)
 
         mutating func note(click level: Double) { worstClick = max(worstClick, level) }
         mutating func note(gap frameCount: Int) { worstGap = max(worstGap, frameCount) }
+
+        mutating func note(_ allowance: GapAllowance) {
+            if allowance.usedFrameCount > worstGap {
+                (worstGap, worstGapLimit) = (allowance.usedFrameCount, allowance.frameCount)
+            }
+            greatestLimit = max(greatestLimit, allowance.frameCount)
+        }
     }
 
     /// The kinds of faults.
@@ -34,6 +43,10 @@ struct ChangeReport {
     private(set) var callCount = 0
     /// The seconds of listened sound.
     private(set) var seconds = 0.0
+    /// The frames of each gap of a late packet that the dial allows.
+    private(set) var lateGaps: [Int] = []
+    /// The packets of all voices at all listeners.
+    private(set) var packetCount = 0
     /// The measured levels of tones that had a steady expected level.
     private(set) var levelCount = 0
 
@@ -41,8 +54,8 @@ struct ChangeReport {
     struct Limits {
         /// The limit of a click in dBFS.
         var click = HeardSound.clickLimit
-        /// The frames that may be missing without an allowance.
-        var unexplainedGap = 0
+        /// The frames that a change of the codec or device may cost beyond its allowance.
+        var excessGap = 0
     }
 
     /// Returns the faults of some kinds, and how to repeat their calls.
@@ -61,20 +74,33 @@ struct ChangeReport {
     mutating func add(_ call: ChangedCall, limits: Limits = Limits()) {
         callCount += 1
         self.limits = limits
+        packetCount += call.traces.values.reduce(0) { $0 + $1.packetCount }
         for change in call.changes { rows[change.kind, default: Row()].count += 1 }
-        for gap in call.gaps {
-            let change = Self.lastChange(before: gap.time, in: call)
-            if let kind = change?.kind { rows[kind, default: Row()].note(gap: gap.frameCount) }
-            guard gap.frameCount > limits.unexplainedGap else { continue }
-            note(.gap, ", \(Self.text(gap.time)): \(gap.text) \(Self.text(change))", in: call)
-        }
-        for (kind, frameCount) in call.explainedGaps {
-            rows[kind, default: Row()].note(gap: frameCount)
-            guard frameCount > kind.allowedGapFrames else { continue }
-            note(.gap, ": \(kind.rawValue) costs \(frameCount) frames", in: call)
+        judgeGaps(of: call)
+        for allowance in call.allowances {
+            rows[allowance.kind, default: Row()].note(allowance)
         }
         for peer in call.departed + call.present { judge(peer, in: call) }
         for problem in call.problems { note(.other, ", \(problem)", in: call) }
+    }
+
+    /// Judges the gaps that no change of the codec or device explains: only late packets may cause one, and only as many as the
+    /// dial allows.
+    private mutating func judgeGaps(of call: ChangedCall) {
+        for (path, gaps) in Dictionary(grouping: call.gaps, by: \.path) {
+            guard let trace = call.traces[path] else { continue }
+            for gap in gaps {
+                let cause = trace.cause(at: gap.time)
+                if !gap.isDuringChange, cause == .latePacket, trace.allows(latePackets: gaps.count) {
+                    lateGaps.append(gap.frameCount)
+                    continue
+                }
+                if gap.isDuringChange, gap.frameCount <= limits.excessGap { continue }
+                let change = Self.lastChange(before: gap.time, in: call)
+                if let kind = change?.kind { rows[kind, default: Row()].note(gap: gap.frameCount) }
+                note(.gap, ", \(Self.text(gap.time)): \(gap.text) (\(cause)) \(Self.text(change))", in: call)
+            }
+        }
     }
 
     private mutating func judge(_ peer: ChangedPeer, in call: ChangedCall) {
@@ -162,12 +188,21 @@ struct ChangeReport {
 
     /// Returns the rows of a table in Markdown.
     func table(of kinds: [CallChange.Kind]) -> [String] {
-        ["| Change | made | worst click, dBFS | worst gap, frames | allowed |", "| --- | --- | --- | --- | --- |"]
+        [
+            "| Change | made | worst click, dBFS | worst gap, frames | that change may cost | any may cost |",
+            "| --- | --- | --- | --- | --- | --- |",
+        ]
             + kinds.map { kind in
                 let row = rows[kind] ?? Row()
                 return
                     "| \(kind.rawValue) | \(row.count) | \(String(format: "%.1f", row.worstClick)) | \(row.worstGap) | "
-                    + "\(kind.allowedGapFrames) |"
+                    + "\(row.worstGapLimit) | \(row.greatestLimit) |"
             }
+    }
+
+    /// The gaps of late packets that the dial allows, as text.
+    var lateText: String {
+        "Late packets that the dial allows: \(lateGaps.count) gaps, \(lateGaps.max() ?? 0) frames at most; "
+            + "\(lateGaps.count) of \(packetCount) packets, of which the dial allows 0.02 to 1 %."
     }
 }

@@ -14,7 +14,9 @@ struct GapAllowance {
     let listener: Int
     let speaker: Int
     let end: HostTime
-    var frameCount: Int
+    let frameCount: Int
+    /// The frames that were missing.
+    var usedFrameCount = 0
 }
 
 /// The codec of the media between the members, which is negotiated as a room does it: one negotiation of two people at a time.
@@ -98,7 +100,7 @@ extension ChangedCall {
         guard old.codec != new.codec || old.framesPerPacket != new.framesPerPacket else { return }
         let packet = new.codec == .opus ? max(Self.firstOpusPacket, new.framesPerPacket) : new.framesPerPacket
         guard packet + new.codecShift > old.framesPerPacket + old.codecShift else { return }
-        let spread = old.codec == .pcm && new.codec != .pcm ? old.framesPerPacket : 0
+        let spread = old.codec == .pcm && new.codec != .pcm ? speaker.device.device.blockFrameCount : 0
         allowances.append(
             GapAllowance(
                 kind: .codec, listener: listener.person, speaker: speaker.person,
@@ -112,13 +114,17 @@ extension ChangedCall {
         for index in allowances.indices where rest > 0 {
             let allowance = allowances[index]
             guard allowance.listener == listener, allowance.speaker == speaker, allowance.end >= now else { continue }
-            let used = min(rest, allowance.frameCount)
+            let used = min(rest, allowance.frameCount - allowance.usedFrameCount)
             guard used > 0 else { continue }
-            allowances[index].frameCount -= used
-            explainedGaps.append((allowance.kind, used))
+            allowances[index].usedFrameCount += used
             rest -= used
         }
         return max(0, frameCount) - max(0, rest)
+    }
+
+    /// Returns true while a changed codec or device may cost a listener frames of a voice.
+    func isChanging(_ speaker: Int, heardBy listener: Int) -> Bool {
+        allowances.contains { $0.listener == listener && $0.speaker == speaker && $0.end >= now }
     }
 
     /// Two people must have the same codec in both directions when nothing is negotiated any longer.

@@ -18,6 +18,22 @@ import TestSupport
 final class ChangedCall {
     struct NoClient: Error {}
 
+    /// A voice and who hears it.
+    struct VoicePath: Hashable {
+        let listener: MemberID
+        let speaker: MemberID
+    }
+
+    /// Missing frames of a voice.
+    struct Gap {
+        let time: HostTime
+        let path: VoicePath
+        let text: String
+        let frameCount: Int
+        /// True while a change of the codec or the device explains a gap of this voice, but not as long a one.
+        let isDuringChange: Bool
+    }
+
     static let rate = 48_000.0
     /// The amplitude of a tone. At the loudest volumes three voices stay below full scale, and no ramp over 5 ms has −60 dBFS
     /// above 2 kHz.
@@ -43,10 +59,10 @@ final class ChangedCall {
     var departed: [ChangedPeer] = []
     private(set) var changes: [CallChange] = []
     var gains = ExpectedGains()
-    /// The gaps without a reason.
-    private(set) var gaps: [(time: HostTime, text: String, frameCount: Int)] = []
-    /// The frames that were missing because of a changed codec or device, by listener, speaker and change.
-    var explainedGaps: [(kind: CallChange.Kind, frameCount: Int)] = []
+    /// The gaps that no change of the codec or device explains.
+    private(set) var gaps: [Gap] = []
+    /// The counters of each voice.
+    private(set) var traces: [VoicePath: VoiceTrace] = [:]
     var moves: [Move] = []
     /// The last card that each person has moved to.
     var startedCards: [Int: StartedCard] = [:]
@@ -142,6 +158,16 @@ final class ChangedCall {
         for peer in present where peer.nextCallTime <= now {
             peer.runCycle()
             peer.client.sendMedia(at: now) { send($0, from: peer, to: $1) }
+            trace(peer)
+        }
+    }
+
+    /// Notes the counters of all voices that a person hears.
+    private func trace(_ listener: ChangedPeer) {
+        for speaker in present where speaker !== listener {
+            guard let statistics = listener.session.statistics(of: speaker.peerID) else { continue }
+            let path = VoicePath(listener: listener.id, speaker: speaker.id)
+            traces[path, default: VoiceTrace()].add(statistics, at: now)
         }
     }
 
@@ -163,7 +189,11 @@ final class ChangedCall {
         missingFrames[listener.person][speaker.id] = count
         let rest = new - explainedFrames(of: new, speaker.person, heardBy: listener.person)
         guard rest > 0 else { return }
-        gaps.append((now, "person \(listener.person) misses \(rest) frames of person \(speaker.person)", rest))
+        gaps.append(
+            Gap(
+                time: now, path: VoicePath(listener: listener.id, speaker: speaker.id),
+                text: "person \(listener.person) misses \(rest) frames of person \(speaker.person)", frameCount: rest,
+                isDuringChange: isChanging(speaker.person, heardBy: listener.person)))
     }
 
     /// Sends a packet over the wired network: 1 to 3 ms, in order, without loss. Reports take 2 ms, since the seed does not
