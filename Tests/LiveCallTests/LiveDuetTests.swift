@@ -63,6 +63,8 @@ import Testing
         let announced = try #require(rig.message()?.song)
         #expect(announced.duration == 9 && announced.name == song.split(separator: "/").last.map(String.init))
         #expect(rig.media.asked.contains("song"))
+        // Without media, the host would wait some seconds for delays.
+        try rig.call.perform(DuetOrder.setMode(.together))
         try rig.call.perform(DuetOrder.agree(true))
         #expect(rig.call.snapshot.allowsRecording == true)
         var answer = DuetMessage()
