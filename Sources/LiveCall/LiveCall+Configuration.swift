@@ -26,7 +26,7 @@ extension LiveCall {
         package var recording = CallRecordingSettings()
         /// The folder for the songs and takes of duets; nil for `Earshot` in the user's music folder.
         package var duetFolder: String?
-        /// True if the announcement of a room that the local participant hosts names the song of its duet.
+        /// False to hide the songs that the local participant chooses from the announcement of the room, whoever hosts it.
         package var announcesSong = true
         /// False for a silent participant, who follows no duet.
         package var singsDuets = true

@@ -15,7 +15,7 @@ import Testing
 
     /// Downloads a file. Returns its bytes, and the name that the server suggests.
     private func download(
-        _ server: LoopbackServer, _ path: String = "/song.ogg", limit: Int64 = 1 << 20
+        _ server: LoopbackServer, _ path: String = "/song.ogg", limit: Int = 1 << 20
     ) throws -> (bytes: [UInt8], name: String) {
         let file = NSTemporaryDirectory() + "earshot-download-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: file) }
@@ -25,7 +25,7 @@ import Testing
         let attributes = try FileManager.default.attributesOfItem(atPath: file)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         let bytes = [UInt8](try #require(FileManager.default.contents(atPath: file)))
-        #expect(download.byteCount == Int64(bytes.count))
+        #expect(download.byteCount == bytes.count)
         return (bytes, download.suggestedName)
     }
 
@@ -102,6 +102,23 @@ import Testing
         #expect(try download(changed).bytes == Self.bytes && changed.requests.count == 3)
     }
 
+    @Test func `a file that changes with each attempt is given up`() throws {
+        let server = try LoopbackServer { connection in
+            let tag = "ETag: \"\(connection.number)\""
+            if connection.request.contains("Range:") {
+                connection.send(
+                    Self.head(
+                        "HTTP/1.1 206 Partial Content", "Content-Length: 299000", tag,
+                        "Content-Range: bytes 1000-299999/300000"))
+            } else {
+                connection.send(Self.head("HTTP/1.1 200 OK", "Content-Length: 300000", tag))
+            }
+            connection.send(Array(Self.bytes[..<1_000]))
+        }
+        #expect(throws: FileDownload.Failure.self) { try download(server) }
+        #expect((4...12).contains(server.requests.count), "\(server.requests.count)")
+    }
+
     @Test func `a file that never ends, or says that it is too large, is refused at the limit`() throws {
         let server = try LoopbackServer { connection in
             if connection.request.contains("/large") {
@@ -143,7 +160,7 @@ import Testing
         #expect(throws: FileDownload.Failure.stream(.badAddress("ftp://x/a"))) {
             try FileDownload("ftp://x/a", to: "/nowhere", limit: 1)
         }
-        #expect(throws: FileDownload.Failure.file(path: "/nowhere/a", code: ENOENT)) {
+        #expect(throws: FileDownload.Failure.file(.missingFolder(path: "/nowhere/a"))) {
             try FileDownload("http://x/a", to: "/nowhere/a", limit: 1)
         }
     }

@@ -38,7 +38,7 @@ import Testing
         let other = try calibrate(arguments + ["128"])
         #expect(other.wait() == .exit(0), "\(other.errors)")
         let words =
-            "The delay was measured at 256-frame blocks and 48 kHz, which does not hold at 128-frame blocks and 48 kHz."
+            "The stored delay is that of 256-frame blocks and 48 kHz, not of 128-frame blocks and 48 kHz."
         #expect(!program.errors.contains(words) && other.errors.contains(words), "\(other.errors)")
     }
 

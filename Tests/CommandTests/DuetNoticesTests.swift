@@ -82,7 +82,7 @@ import Testing
             var singer = people()
             singer.ownDelay = knowledge
             let words =
-                "You can sing, but your voice may be some ms off in the mix: the delay of your sound device \(reason). "
+                "You can sing, but your voice may be some milliseconds off in the mix: the delay of your sound device \(reason). "
                 + "Measure it after the duet: earshot calibrate"
             let first = notices.notices(DuetExample.status(.agreeing), singer)
             #expect(first.dropLast().last == .say(words))

@@ -21,9 +21,10 @@ import Testing
         let song: DuetSong
 
         /// - Parameter change: changes what is known of the song's file.
-        init(_ change: (inout DuetSong) -> Void = { _ in }) async throws {
+        init(hidesSong: Bool = false, _ change: (inout DuetSong) -> Void = { _ in }) async throws {
             var configuration = LiveCall.Configuration()
             configuration.duetFolder = folder
+            configuration.announcesSong = !hidesSong
             call = try LiveCall(configuration, room: room, sound: (TestMedia(), TestDevice()))
             songPath = try SungCallRig.writeSong()
             var song = try SongFile.describe(songPath)
@@ -36,7 +37,6 @@ import Testing
             try #require(await happens { call.snapshot.isInRoom })
             call.choose(song, path: songPath)
             try #require(await happens { call.duetStatus?.duet.phase == .agreeing })
-            #expect(await happens { room.asked.contains("song \(song.title)") })
         }
 
         var messages: [DuetMessage] { room.sentDatagrams.withLock { $0.compactMap { DuetMessage($0) } } }
@@ -189,6 +189,22 @@ import Testing
     }
 
     @Test(arguments: [false, true])
+    func `the room's announcement has the song, unless the one who chose it hides it`(isHidden: Bool) async throws {
+        let rig = try await Rig(hidesSong: isHidden)
+        let (room, title) = (rig.room, rig.song.title)
+        if isHidden {
+            #expect(await happens { rig.messages.last?.song != nil })
+            // A member who becomes the host later knows it too.
+            #expect(rig.messages.allSatisfy { $0.song?.isHidden ?? true })
+            try await Task.sleep(for: .milliseconds(300))
+            #expect(!room.asked.contains { $0.hasPrefix("song ") })
+        } else {
+            #expect(await happens { room.asked.contains("song \(title)") })
+        }
+        await rig.close()
+    }
+
+    @Test(arguments: [false, true])
     func `a singer whose take cannot be written leaves it, and the others are told`(isLate: Bool) async throws {
         let rig = try await Rig()
         let (call, folder) = (rig.call, rig.folder)
@@ -289,11 +305,11 @@ import Testing
         #expect(duet.status(at: now)?.mixPreset == .standard && duet.status(at: now)?.isBusy == true)
         // More changes of the balance may follow.
         duet[1]?.balance.voices = [.init(name: "Ann"), .init(name: "song", isSong: true)]
-        try duet.mixAgain(at: now.advanced(bySeconds: 1)) { _ = $0.balance.set("SONG", to: -100) }
+        try duet.mixAgain(at: now.advanced(bySeconds: 1)) { _ = $0.balance.setDecibels(-100, of: "SONG") }
         #expect(duet[1]?.needsMix(at: now.advanced(bySeconds: 0.9)) == false)
         #expect(duet[1]?.needsMix(at: now.advanced(bySeconds: 1)) == true)
         #expect(duet.status(at: now)?.balance.voices.map(\.decibels) == [0, -24])
-        let isKnown = duet[1]?.balance.set("Cid", to: 1)
+        let isKnown = duet[1]?.balance.setDecibels(1, of: "Cid")
         #expect(isKnown == false)
     }
 

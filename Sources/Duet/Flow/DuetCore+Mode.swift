@@ -14,8 +14,9 @@ extension DuetCore {
     /// The mode of the attempt; nil until it is decided.
     var mode: DuetMode<Member>? {
         guard let leader = transport.leader else {
-            // An earlier program proposes none.
-            return host.flatMap { others[$0] }.map { $0.message.singer == nil } == true ? .together : nil
+            // A host with an earlier program proposes none.
+            guard let host, let message = others[host]?.message, message.singer == nil else { return nil }
+            return .together
         }
         if leader == singer { return .led(by: own) }
         let leaders = others.filter { $0.value.message.singer == leader }
@@ -64,8 +65,8 @@ extension DuetCore {
         change(to: .waiting, position: 0, at: HostTime(nanoseconds: 0))
     }
 
-    /// Follows a transport that another member has changed. A leader who is not the proposed one needs another agreement.
-    mutating func follow(_ other: DuetTransport) {
+    /// Takes over a transport that another member has changed. Another mode needs another agreement.
+    mutating func replaceTransport(by other: DuetTransport) {
         let isAnotherMode =
             other.attempt == transport.attempt && other.state == .waiting
             && (other.leader ?? DuetTransport.noLeader) != (transport.leader ?? DuetTransport.noLeader)

@@ -158,7 +158,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
             songTime = now
             setSong(new)
         }
-        if let other = message.transport, other.supersedes(transport) { follow(other) }
+        if let other = message.transport, other.supersedes(transport) { replaceTransport(by: other) }
     }
 
     /// Does what is due. Call this every 50 ms.

@@ -21,9 +21,11 @@ package struct DuetSong: Codable, Hashable, Sendable {
     package var duration: Double
     /// The beat that counts the song in, or that is the song; nil if unknown.
     package var beat: Beat?
+    /// True if the announcement of the room should not name the song; nil otherwise.
+    package var isHidden: Bool?
 
     private enum CodingKeys: String, CodingKey {
-        case name, byteCount = "bytes", hash = "sha256", duration = "seconds", beat
+        case name, byteCount = "bytes", hash = "sha256", duration = "seconds", beat, isHidden = "hidden"
     }
 
     /// - Parameter name: is shortened to 160 bytes of UTF-8, without control characters.

@@ -96,7 +96,8 @@ package struct DuetDocument: Codable, Equatable, Sendable {
     /// The duet without what changes with the clock.
     var withoutClock: DuetDocument {
         var document = self
-        (document.seconds, document.countdown, document.arrivedPart) = (0, nil, nil)
+        if phase != "paused" { document.seconds = 0 }
+        (document.countdown, document.arrivedPart) = (nil, nil)
         return document
     }
 

@@ -12,11 +12,12 @@ struct DuetChanges: Sendable {
     /// The time at which the song began, if it had not been moved; nil while it stands still.
     private var lastStart: HostTime?
 
-    /// Returns true if the duet has changed since the last call.
+    /// Notes the present state. Returns true if it has changed since the last call.
     mutating func note(_ status: LiveDuetStatus?, at now: HostTime) -> Bool {
         let document = status.map { DuetDocument($0).withoutClock }
         let start = status.flatMap { Self.start($0.duet, at: now) }
-        let isMoved = zip(start, lastStart).map { abs($0.seconds(since: $1)) > Self.tolerance } ?? false
+        var isMoved = false
+        if let start, let lastStart { isMoved = abs(start.seconds(since: lastStart)) > Self.tolerance }
         guard document != last || isMoved else { return false }
         (last, lastStart) = (document, start)
         return true
@@ -26,14 +27,7 @@ struct DuetChanges: Sendable {
         switch duet.phase {
         case .singing, .listening: now.advanced(bySeconds: -duet.position)
         case .counting(let seconds): now.advanced(bySeconds: seconds)
-        case .paused: HostTime(nanoseconds: 0).advanced(bySeconds: duet.position)
-        case .noSong, .gettingSong, .agreeing, .findingTime, .ended: nil
+        case .noSong, .gettingSong, .agreeing, .findingTime, .paused, .ended: nil
         }
     }
-}
-
-/// Returns both values; nil if one is missing.
-private func zip<Value>(_ a: Value?, _ b: Value?) -> (Value, Value)? {
-    guard let a, let b else { return nil }
-    return (a, b)
 }

@@ -35,6 +35,8 @@ extension LiveCall {
     /// room.
     /// - Parameter path: the path of the song's file; nil for a beat.
     package func choose(_ song: DuetSong, path: String?) {
+        var song = song
+        if !configuration.announcesSong { song.isHidden = true }
         duet.withLock { $0.chosen = DuetSound(song, path: path).map { (song, $0) } }
     }
 
@@ -54,7 +56,7 @@ extension LiveCall {
             case .balance(let voice, let decibels):
                 let time = now.advanced(bySeconds: LiveDuet.balancingTime)
                 try duet.mixAgain(at: time) { (files) throws(DuetRefusal) in
-                    guard files.balance.set(voice, to: decibels) else { throw .noVoice(voice) }
+                    guard files.balance.setDecibels(decibels, of: voice) else { throw .noVoice(voice) }
                 }
             case .setMode(let mode): try duet.core?.setMode(mode)
             case .singAgain:
@@ -105,19 +107,27 @@ extension LiveCall {
         announceSong(isHost: own.isHost)
         startAwaitedTake(snapshot)
         finishAttempts(snapshot, at: now)
-        if let status = duet.withLock({ $0.changedStatus(at: now) }) { handle(.duet(status)) }
+        reportChange(at: now)
     }
 
-    /// Names the song in the announcement of the room, if this participant is the host.
+    /// Sends an event if the duet has changed.
+    private func reportChange(at now: HostTime) {
+        let (status, isNew) = duet.withLock { duet in
+            let status = duet.status(at: now)
+            return (status, duet.changes.note(status, at: now))
+        }
+        if isNew { handle(.duet(status)) }
+    }
+
+    /// Names the song in the announcement of the room, if this participant is the host and the song is not hidden.
     private func announceSong(isHost: Bool) {
-        guard configuration.announcesSong else { return }
         let isChanged = duet.withLock { duet in
-            let title = isHost ? duet.core?.song?.title : nil
+            let title = duet.core?.song.flatMap { isHost && $0.isHidden != true ? $0.title : nil }
             defer { duet.announcedSong = title }
             return title != duet.announcedSong
         }
         guard isChanged else { return }
-        // The titles may arrive in another order, so the last one is read when it is its turn.
+        // Tasks may run in another order, so each announces the present title.
         Task { [self] in await room.announceSong(duet.withLock { $0.announcedSong }) }
     }
 
@@ -208,14 +218,11 @@ extension LiveCall {
     /// Opens the song if its file is in the folder of songs or in a take from an earlier duet. Otherwise the host sends it.
     private func findSong(_ song: DuetSong) {
         Task.detached { [self] in
-            let folder = configuration.songFolder
-            let names = (PathText.names(inFolder: folder) ?? []).filter { !$0.hasPrefix(".") }
-            let songs = names.map { "\(folder)/\($0)" }
-            for path in songs + TakeFolders.songs(like: song, in: configuration.duetFolder) {
-                guard let status = PathText.status(path), Int64(status.st_size) == song.byteCount,
-                    let found = try? SongFile.hash(path, limit: DuetSong.largestFile), found.hash == song.hash
-                else { continue }
-                return openSong(song, .file(path))
+            let paths =
+                SongFile.files(in: configuration.songFolder)
+                + TakeFolders.songs(like: song, in: configuration.duetFolder)
+            if let path = SongFile.find(hash: song.hash, byteCount: song.byteCount, among: paths) {
+                openSong(song, .file(path))
             }
         }
     }

@@ -129,7 +129,7 @@ struct LiveDuet: Sendable {
     var arrivingHashes: Set<String> = []
     private(set) var problems: [DuetProblem] = []
     private var sleep = SleepNotice()
-    private var changes = DuetChanges()
+    var changes = DuetChanges()
 
     mutating func note(_ problem: DuetProblem) {
         // The host offers the song every few seconds, so one folder would be named again and again.
@@ -187,12 +187,6 @@ struct LiveDuet: Sendable {
             isBusy: attempts.contains { $0.files.isBusy(with: present) },
             isUnfinished: attempts.contains { !$0.files.isMixed },
             problems: problems)
-    }
-
-    /// Returns the state if it has changed since the last call; nil if it has not.
-    mutating func changedStatus(at now: HostTime) -> LiveDuetStatus?? {
-        let status = status(at: now)
-        return changes.note(status, at: now) ? .some(status) : nil
     }
 
     /// Lets the mix of the present attempt be made again.

@@ -23,8 +23,9 @@ package struct MixBalance: Hashable, Sendable {
         }
     }
 
-    /// Sets a voice's decibels, clamped to ``range``. Returns false if there is no such voice. Case is ignored.
-    mutating func set(_ name: String, to decibels: Float) -> Bool {
+    /// Sets a voice's decibels, clamped to ``range``. Ignores the case of the name.
+    /// - Returns: false if there is no such voice.
+    mutating func setDecibels(_ decibels: Float, of name: String) -> Bool {
         let wanted = name.lowercased()
         guard let index = voices.firstIndex(where: { $0.name.lowercased() == wanted }) else { return false }
         voices[index].decibels = max(Self.range.lowerBound, min(Self.range.upperBound, decibels))

@@ -34,12 +34,6 @@ package struct SimulatedRoom: Sendable {
         reflection = ImageDecay(size: size, duration: reverberationTime).reflection(decayingIn: reverberationTime)
     }
 
-    /// The share of the energy that a wall takes by Eyring's formula, for comparison.
-    var eyringAbsorption: Double {
-        let surface = 2 * (size.x * size.y + size.y * size.z + size.z * size.x)
-        return 1 - exp(-0.161 * size.x * size.y * size.z / (surface * reverberationTime))
-    }
-
     /// Returns the sound at a microphone of an impulse at a source. At 1 m the direct sound has the amplitude 1.
     /// - Parameters:
     ///   - directGain: the gain of the direct sound. Less than 1 stands for a loudspeaker that is turned away, or an obstacle.

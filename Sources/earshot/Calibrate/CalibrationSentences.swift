@@ -13,7 +13,7 @@ enum CalibrationSentences {
 
     /// The sentence about a measurement at another rate or block size.
     static func stale(_ device: CalibratedDevice, measured other: CalibratedDevice) -> String {
-        "The delay was measured at \(configuration(other)), which does not hold at \(configuration(device))."
+        "The stored delay is that of \(configuration(other)), not of \(configuration(device))."
     }
 
     static func preparation(_ command: CalibrateCommand, _ joinInstructions: String) -> String {

@@ -127,7 +127,9 @@ extension DuetOrder {
         case .agree(true):
             if duet.isOver { return "The song is over. Sing it again: earshot call duet again" }
             return duet.phase == "agreeing" || duet.phase == "gettingSong" ? nil : "You sing this take already."
-        case .setMode: return duet.phase == "agreeing" ? nil : "The take has begun. Sing again: earshot call duet again"
+        case .setMode:
+            if ["agreeing", "gettingSong"].contains(duet.phase) { return nil }
+            return "The mode can be chosen only before a take. Begin one: earshot call duet again"
         case .pause: isUseful = duet.isSong && duet.phase != "paused"
         case .resume: isUseful = duet.phase == "paused"
         case .seek: isUseful = duet.isSong

@@ -174,7 +174,7 @@ struct DuetNotices {
         let singers = duet.singers.filter(\.hasAgreed).map { people.name($0.member) }
         let words = DuetSentences.agreement(
             attempt: duet.attempt,
-            way: DuetSentences.way(duet, delay: people.delay, hasKeys: hasKeys, isNew: isNew, name: people.name),
+            mode: DuetSentences.mode(duet, delay: people.delay, hasKeys: hasKeys, isNew: isNew, name: people.name),
             hasKeys: hasKeys, inProgress: duet.phaseOfOthers == nil ? nil : DuetSentences.inProgress(duet, singers))
         let question = people.hasKeys ? Notice.ask(words) : .say(words)
         return people.hasKeys || people.agreesByItself ? [question] : [question, .warn(DuetSentences.noTerminal)]

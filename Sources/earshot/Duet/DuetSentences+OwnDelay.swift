@@ -18,7 +18,8 @@ extension DuetSentences {
         case .stale(let device):
             reason = "was measured at \(CalibrationSentences.configuration(device)) only"
         }
-        return "You can sing, but your voice may be some ms off in the mix: the delay of your sound device \(reason). "
+        return
+            "You can sing, but your voice may be some milliseconds off in the mix: the delay of your sound device \(reason). "
             + "Measure it after the duet: earshot calibrate"
     }
 }

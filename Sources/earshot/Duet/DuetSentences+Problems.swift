@@ -39,8 +39,7 @@ extension DuetSentences {
         case .stream(let error): "The song did not arrive. \(ErrorText.text(error))"
         case .endless(let address): "\(address) is a live stream without an end. Choose a file."
         case .tooLarge(let address, let limit): "\(address) is larger than \(limit >> 20) MiB. Choose a smaller file."
-        case .file(let path, let code):
-            "\(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]): \(String(cString: strerror(code))). Free some space, or choose another with --folder."
+        case .file(let error): "The song cannot be stored. \(ErrorText.text(error))"
         }
     }
 

@@ -35,7 +35,7 @@ enum DuetSentences {
     }
 
     /// The progress of a song from the network, in bytes.
-    static func downloaded(_ count: Int64, of total: Int64?) -> String {
+    static func downloaded(_ count: Int, of total: Int?) -> String {
         let megabytes = String(format: "%.1f", Double(count) / 1e6)
         guard let total, total > 0 else { return "The song arrives: \(megabytes) MB" }
         return
@@ -47,42 +47,14 @@ enum DuetSentences {
 
     /// - Parameters:
     ///   - attempt: the number of the attempt.
-    ///   - way: the sentences about delay and mode; see ``way(_:delay:hasKeys:isNew:name:)``.
+    ///   - mode: the sentences about delay and mode; see ``mode(_:delay:hasKeys:isNew:name:)``.
     ///   - inProgress: the sentence about the others, who sing already; nil before the song.
-    static func agreement(attempt: UInt32, way: String, hasKeys: Bool, inProgress: String? = nil) -> String {
+    static func agreement(attempt: UInt32, mode: String, hasKeys: Bool, inProgress: String? = nil) -> String {
         if let inProgress {
-            return "\(inProgress) \(way)Your voice will be recorded.\(hasKeys ? " Press Enter to join in." : "")"
+            return "\(inProgress) \(mode)Your voice will be recorded.\(hasKeys ? " Press Enter to join in." : "")"
         }
         let take = attempt > 1 ? "Take \(attempt). " : ""
-        return "\(take)\(way)Your voices will be recorded.\(hasKeys ? " Press Enter when you are ready." : "")"
-    }
-
-    /// The delay between the singers, and the mode that follows from it. Ends with a space, or is empty.
-    /// - Parameters:
-    ///   - delay: the seconds from one singer to the other; nil if unknown.
-    ///   - isNew: true if a singer has just chosen the mode.
-    ///   - name: returns a singer's name.
-    static func way(
-        _ duet: DuetStatus<MemberID>, delay: Double?, hasKeys: Bool, isNew: Bool = false, name: (MemberID) -> String
-    ) -> String {
-        let limit = DuetMode<MemberID>.togetherLimit
-        let tooLong = delay.flatMap { delay in
-            delay <= limit
-                ? nil
-                : String(format: "Delay %.0f ms: too long to sing together (limit %.0f ms)", delay * 1e3, limit * 1e3)
-        }
-        guard let leader = duet.mode?.leader else {
-            let start = isNew ? "All sing together. " : ""
-            if let tooLong { return "\(start)\(tooLong). \(hasKeys ? "Tab lets one lead. " : "")A cable helps. " }
-            return start + (delay.map { String(format: "Delay %.0f ms. ", $0 * 1e3) } ?? "")
-        }
-        let leads =
-            leader == duet.own
-            ? "ou lead: sing to the song, and do not wait for the others' voices. "
-            : "\(TerminalText.sanitized(name(leader))) leads: you hear the song in time with that voice. "
-        let words = leader == duet.own ? (tooLong == nil || isNew ? "Y" : "y") + leads : leads
-        let key = hasKeys ? "Tab changes that. " : ""
-        return (isNew ? nil : tooLong).map { "\($0), so \(words)\(key)" } ?? "\(words)\(key)"
+        return "\(take)\(mode)Your voices will be recorded.\(hasKeys ? " Press Enter when you are ready." : "")"
     }
 
     /// The song that others sing already.

@@ -29,7 +29,7 @@ enum EventSentences {
             return recording(name, event)
         case .accompaniment: return AccompanimentSentences.changed(event.accompaniment)
         case .accompanimentFailed: return event.error?.text ?? ""
-        case .duet: return event.duet.map { DuetSentences.changed($0) } ?? DuetSentences.noDuet
+        case .duet: return event.duet.map { DuetSentences.changed($0) } ?? "The duet has ended."
         case .messageReceived, .messagesLost, .streamRefused, .transfer: return transfer(name, event)
         }
     }

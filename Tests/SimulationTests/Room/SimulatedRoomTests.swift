@@ -81,3 +81,11 @@ import Testing
         return .infinity
     }
 }
+
+extension SimulatedRoom {
+    /// The share of the energy that a wall takes by Eyring's formula.
+    fileprivate var eyringAbsorption: Double {
+        let surface = 2 * (size.x * size.y + size.y * size.z + size.z * size.x)
+        return 1 - exp(-0.161 * size.x * size.y * size.z / (surface * reverberationTime))
+    }
+}

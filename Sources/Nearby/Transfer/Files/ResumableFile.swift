@@ -80,22 +80,15 @@ final class ResumableFile: @unchecked Sendable {
             throw TransferError.damaged
         }
         guard fdatasync(descriptor) == 0 else { throw TransferError.disk(folder, errno) }
-        for number in 1...9_999 {
-            let candidate = FileName.numbered(name, number)
-            // An empty file reserves the name, and the rename replaces only that file.
-            let placeholder = unsafe openat(
-                directory, candidate, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            if placeholder < 0, errno == EEXIST { continue }
-            guard placeholder >= 0 else { throw TransferError.notWritable(folder, errno) }
-            close(placeholder)
-            guard unsafe renameat(directory, partName, directory, candidate) == 0 else {
-                let code = errno
-                unsafe unlinkat(directory, candidate, 0)
-                throw TransferError.disk(folder, code)
-            }
+        do throws(FileName.RenamingError) {
+            let candidate = try FileName.rename(partName, toUnused: name, in: directory)
             return folder.hasSuffix("/") ? folder + candidate : "\(folder)/\(candidate)"
+        } catch {
+            switch error {
+            case .creating(let code): throw TransferError.notWritable(folder, code)
+            case .renaming(let code): throw TransferError.disk(folder, code)
+            }
         }
-        throw TransferError.notWritable(folder, EEXIST)
     }
 
     /// Deletes the partial file.

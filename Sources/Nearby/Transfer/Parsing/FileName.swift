@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Names of files chosen by others on the network.
-enum FileName {
+package enum FileName {
     /// The maximum bytes of UTF-8 in a name. File systems allow 255, which leaves room for a number or the marks of a partial
     /// file.
     static let maximumSize = 160
 
     /// Returns a valid file name for any folder: one component, not hidden, without control characters or changes of writing
     /// direction. The extension is kept if the name is too long.
-    static func safe(_ text: String) -> String {
+    package static func safe(_ text: String) -> String {
         // A very long name need not be read.
         let bounded = String(text.unicodeScalars.prefix(4_096))
         guard !bounded.allSatisfy(\.isWhitespace) else { return "file" }
