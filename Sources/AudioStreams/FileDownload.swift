@@ -61,6 +61,8 @@ package final class FileDownload {
         suggestedName = Self.lastComponent(of: address)
     }
 
+    /// The address without user name, password, query and fragment.
+    package var shownAddress: String { address.description }
     /// The bytes that were received.
     package var byteCount: Int { file.byteCount }
 

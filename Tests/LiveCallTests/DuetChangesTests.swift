@@ -36,6 +36,9 @@ import Testing
         #expect(isChanged(status(.singing, at: 5.1) { $0.duet.singers = [.init(member: CoreRig.id(2))] }, 16.1))
         #expect(isChanged(status(.ended, at: 60), 80) && !isChanged(status(.ended, at: 60), 81))
         #expect(isChanged(status(.ended, at: 60) { $0.mixPath = "/mix.m4a" }, 82))
-        #expect(isChanged(nil, 83))
+        // The mix begins half a second after the order.
+        #expect(isChanged(status(.listening), 83) && !isChanged(status(.listening), 83.2))
+        #expect(!isChanged(status(.listening), 83.4) && !isChanged(status(.listening, at: 0.1), 83.6))
+        #expect(isChanged(nil, 84))
     }
 }

@@ -18,14 +18,18 @@ struct DuetChanges: Sendable {
         let start = status.flatMap { Self.start($0.duet, at: now) }
         var isMoved = false
         if let start, let lastStart { isMoved = abs(start.seconds(since: lastStart)) > Self.tolerance }
-        guard document != last || isMoved else { return false }
+        guard document != last || isMoved else {
+            lastStart = lastStart ?? start
+            return false
+        }
         (last, lastStart) = (document, start)
         return true
     }
 
     private static func start<Member>(_ duet: DuetStatus<Member>, at now: HostTime) -> HostTime? {
         switch duet.phase {
-        case .singing, .listening: now.advanced(bySeconds: -duet.position)
+        // A mix that is about to begin stands still.
+        case .singing, .listening: duet.position > 0 ? now.advanced(bySeconds: -duet.position) : nil
         case .counting(let seconds): now.advanced(bySeconds: seconds)
         case .noSong, .gettingSong, .agreeing, .findingTime, .paused, .ended: nil
         }

@@ -46,6 +46,8 @@ package enum DuetProblem: Error, Sendable {
     case song(AudioFileError)
     /// The song did not arrive from the network.
     case download(FileDownload.Failure)
+    /// The file at an address cannot be played.
+    case notSound(address: String)
     /// The song's file cannot be read.
     case unreadable(path: String, code: Int32)
     /// The song's file has more than this many bytes.

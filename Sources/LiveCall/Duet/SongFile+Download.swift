@@ -32,16 +32,17 @@ extension SongFile {
         let part = ".download-\(UUID().uuidString)"
         let partPath = "\(folder)/\(part)"
         defer { unlink(PathText.bytes(partPath)) }
-        let name: String
+        let (name, shownAddress): (String, String)
         do throws(FileDownload.Failure) {
             let download = try FileDownload(address, to: partPath, limit: Int(DuetSong.largestFile), options: options)
             repeat {
                 guard progress(download.byteCount, download.totalByteCount) else { return nil }
             } while try !download.work(at: .now())
-            name = FileName.safe(download.suggestedName)
+            (name, shownAddress) = (FileName.safe(download.suggestedName), download.shownAddress)
         } catch {
             throw .download(error)
         }
+        do throws(AudioFileError) { _ = try length(partPath) } catch { throw .notSound(address: shownAddress) }
         let (hash, byteCount) = try hash(partPath, limit: DuetSong.largestFile)
         if let path = find(hash: hash, byteCount: byteCount, among: files(in: folder)) { return path }
         let directory = open(PathText.bytes(folder), O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -48,6 +48,7 @@ extension DuetSentences {
         switch problem {
         case .song(let error): return ErrorText.text(error)
         case .download(let failure): return download(failure)
+        case .notSound(let address): return "\(address) is not a sound file. Check the address."
         case .unreadable(let path, let code): return "\(path): \(String(cString: strerror(code)))"
         case .tooLarge(let path, let limit):
             return "\(path) is larger than \(limit >> 20) MiB. Convert it: earshot convert FILE song.m4a"
