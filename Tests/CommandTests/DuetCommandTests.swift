@@ -96,7 +96,7 @@ import Testing
         #expect(host.wait() == .exit(0), "\(host.errors)")
         // The guest stays, and can still listen to the mix.
         #expect(guest.says("Nobody else is here now. Keys: Enter listen to the mix, q leave"), "\(guest.errors)")
-        #expect(guest.says("Others join with: earshot duet join"), "\(guest.errors)")
+        #expect(guest.says(" join with: earshot duet join"), "\(guest.errors)")
         let seen = guest.errors.count
         guestKeys.type("\r")
         #expect(guest.says("Enter stops it for all.", after: seen), "\(guest.errors)")

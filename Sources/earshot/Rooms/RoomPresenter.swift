@@ -193,8 +193,11 @@ final class RoomPresenter {
 
     private func presentOwnHosting(_ event: LiveCallEvent) {
         guard staysAlone || !snapshot.participants.isEmpty else { return }
-        let ways = RoomIntroduction.joinInstructions(call).joined(separator: " or ")
-        Terminal.say(text(event) + (ways.isEmpty ? "" : " Others join with: earshot \(command) \(ways)"))
+        let ways = RoomIntroduction.joinInstructions(call)
+        let here = HostCommand.shown(SocketAddress(.loopback, port: call.port))
+        let others = ways.isEmpty ? "Others on this machine (no network)" : "Others"
+        let places = ways.isEmpty ? here : ways.joined(separator: " or ")
+        Terminal.say("\(text(event)) \(others) join with: earshot \(command) \(places)")
         Terminal.say(RoomIntroduction.admission(snapshot.admission))
         if answers == .keys { Terminal.say(RoomKeyBindings.hint(isHost: true, records: !isDuet)) }
     }
