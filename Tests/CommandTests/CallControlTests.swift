@@ -215,7 +215,8 @@ import Testing
             ("seek -90s", .seek(to: 0)), ("together", .setMode(.together)),
             ("balance Ben -2.5dB", .balance(voice: "Ben", decibels: -2.5)),
             ("balance song 3", .balance(voice: "song", decibels: 3)), ("lead", .setMode(.led(by: MemberID(1)!))),
-            ("lead bob", .setMode(.led(by: MemberID(2)!))),
+            ("lead bob", .setMode(.led(by: MemberID(2)!))), ("turn", .setMode(.inTurn(MemberID(1)!))),
+            ("turn bob", .setMode(.inTurn(MemberID(2)!))), ("next", .nextTurn),
         ]
         let singing = DuetDocument(live)
         let status = StatusDocument(

@@ -130,6 +130,52 @@ import Testing
         #expect(mix.wait() == .exit(0) && mix.output.contains("mix-stage.m4a"), "\(mix.output)\(mix.errors)")
     }
 
+    @Test func `two people sing one after the other, and the last take has both voices`() throws {
+        let scratch = try Scratch()
+        try Self.writeSong(scratch("song.wav"), seconds: 1)
+        let (port, keys, guestKeys) = (try Earshot.freePort(), try PseudoTerminal(), try PseudoTerminal())
+        let card = ["--device", "simulated", "--speak", Earshot.speech]
+        let host = try Earshot.start(
+            ["duet", "host", scratch("song.wav"), "--tempo", "240", "--port", "\(port)", "--accept", "all"]
+                + ["--no-announce", "--name", "Anna", "--folder", scratch("anna")] + card, terminal: keys)
+        try #require(host.says("Song: song (0:01)."), "\(host.errors)")
+        let guest = try Earshot.start(
+            ["duet", "join", "127.0.0.1:\(port)", "--name", "Ben", "--folder", scratch("ben")] + card,
+            terminal: guestKeys)
+        try #require(host.says("Press Enter when you are ready."), "\(host.errors)")
+        keys.type("\t\t\t")
+        try #require(host.says("You sing now, and the others listen."), "\(host.errors)")
+        try #require(guest.says("Anna sings now, and you listen."), "\(guest.errors)")
+        for key in [keys, guestKeys] { key.type("\r") }
+        #expect(guest.says("Anna sings.") && guest.says("Received Anna's voice."), "\(guest.errors)")
+        try #require(host.says("Saved: ") && guest.says("Saved: "), "\(host.errors)\n\(guest.errors)")
+        guestKeys.type("\t")
+        #expect(host.says("Ben begins the next turn."), "\(host.errors)")
+        try #require(host.says("Take 2. Ben sings now, and you listen."), "\(host.errors)")
+        keys.type("\r")
+        #expect(host.says("Received Ben's voice."), "\(host.errors)")
+        for program in [host, guest] { #expect(program.says("take 2/mix.m4a"), "\(program.errors)") }
+        for key in [keys, guestKeys] { key.type("q") }
+        for program in [host, guest] { #expect(program.says("p play the mix"), "\(program.errors)") }
+        for key in [keys, guestKeys] { key.type("x") }
+        for program in [host, guest] { #expect(program.wait() == .exit(0), "\(program.errors)") }
+
+        let first = try [Self.take(scratch("anna")), Self.take(scratch("ben"))]
+        let last = first.map { String($0.dropLast()) + "2" }
+        func names(_ folder: String) throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        }
+        for folder in first { #expect(try names(folder) == ["Anna.flac", "mix.m4a", "recording.json", "song.wav"]) }
+        for folder in last {
+            #expect(try names(folder) == ["Anna.flac", "Ben.flac", "mix.m4a", "recording.json", "song.wav"])
+        }
+        let voices = (first + last).map { FileManager.default.contents(atPath: "\($0)/Anna.flac") }
+        #expect(voices[0] != nil && voices.allSatisfy { $0 == voices[0] })
+        // Only the singer of a turn has a recording.
+        let recordings = (first + last).map { FileManager.default.fileExists(atPath: "\($0) recording") }
+        #expect(recordings == [true, false, false, true])
+    }
+
     @Test func `two people sing to a beat, and the mix has their voices alone`() throws {
         let scratch = try Scratch()
         let port = try Earshot.freePort()

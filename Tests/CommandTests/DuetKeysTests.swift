@@ -27,7 +27,13 @@ import Testing
         let led = DuetExample.status(.agreeing) { $0.duet.mode = .led(by: MemberID(1)!) }
         #expect(DuetKeys.order(for: .tab, led) == .setMode(.led(by: ben)))
         let ledByBen = DuetExample.status(.agreeing) { $0.duet.mode = .led(by: ben) }
-        #expect(DuetKeys.order(for: .tab, ledByBen) == .setMode(.together))
+        #expect(DuetKeys.order(for: .tab, ledByBen) == .setMode(.inTurn(MemberID(1)!)))
+        let turnOfBen = DuetExample.status(.agreeing) { $0.duet.mode = .inTurn(ben) }
+        #expect(DuetKeys.order(for: .tab, turnOfBen) == .setMode(.together))
+        let isOver = DuetExample.status(.ended) { $0.duet.mode = .inTurn(ben) }
+        #expect(DuetKeys.order(for: .tab, isOver) == nil)
+        let isMixed = DuetExample.status(.ended) { ($0.duet.mode, $0.mixPath) = (.inTurn(ben), "/mix.m4a") }
+        #expect(DuetKeys.order(for: .tab, isMixed) == .nextTurn)
         let mixed = DuetExample.status(.ended) { $0.mixPath = "/d/mix.m4a" }
         #expect(DuetKeys.order(for: .enter, mixed) == .listen(true))
         #expect(DuetKeys.order(for: .character("e"), mixed) == MixPreset.named("room").map { .mix($0) })

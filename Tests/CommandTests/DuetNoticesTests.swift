@@ -151,6 +151,51 @@ import Testing
                         + "wait for the others' voices. \(end)"))
     }
 
+    @Test func `each is told whose turn it is, and who only listens is not asked for a voice`() {
+        func status(
+            _ phase: DuetStatus<MemberID>.Phase, _ singer: MemberID, kept: UInt32? = nil,
+            _ change: (inout LiveDuetStatus) -> Void = { _ in }
+        ) -> LiveDuetStatus {
+            DuetExample.status(phase) {
+                ($0.duet.mode, $0.duet.sings, $0.duet.keptAttempt) = (.inTurn(singer), singer != ben, kept)
+                change(&$0)
+            }
+        }
+        let own = MemberID(1)!
+        let end = "Press Enter when you are ready."
+        var notices = DuetNotices()
+        #expect(
+            notices.notices(status(.agreeing, own), people(0.2)).last
+                == .ask(
+                    "Delay 200 ms: too long to sing at once. One sings after the other. You sing now, and the others "
+                        + "listen. Tab changes that. Your voice will be recorded. \(end)"))
+        #expect(
+            notices.notices(status(.agreeing, ben), people(0.2)) == [
+                .ask(
+                    "One sings after the other. Ben sings now, and you listen. Tab changes that. Your voice will not "
+                        + "be recorded. \(end)")
+            ])
+        #expect(notices.notices(status(.singing, ben), people()) == [.say("Ben sings.")])
+        _ = notices.notices(status(.ended, ben), people())
+        let mixed = status(.ended, ben) { ($0.mixPath, $0.mixPaths) = ("/mix.m4a", ["/mix.m4a"]) }
+        guard case .say(let saved)? = notices.notices(mixed, people()).last else {
+            Issue.record("no notice")
+            return
+        }
+        #expect(saved.contains("Keys: Tab the next one's turn, Enter listen together"), "\(saved)")
+        let next = status(.agreeing, own, kept: 1) {
+            $0.duet.attempt = 2; $0.duet.singers[0].hasBegun = true
+        }
+        #expect(
+            notices.notices(next, people(0.2)) == [
+                .say("Ben begins the next turn."),
+                .ask(
+                    "Take 2. You sing now, and the others listen. You hear the voices of the turns before. Tab changes "
+                        + "that. Your voice will be recorded. \(end)"),
+            ])
+        #expect(notices.notices(status(.singing, own, kept: 1), people()) == [.say("Sing.")])
+    }
+
     @Test func `voices, the mix and failures are reported once`() {
         var notices = DuetNotices()
         _ = notices.notices(DuetExample.status(.ended), people())

@@ -172,7 +172,7 @@ struct DuetRig {
             case .pause(let time): order(nil, at: time, index)
             case .record(let attempt): members[index].recordings.append(attempt)
             case .finishRecording(let attempt): members[index].finished.append(attempt)
-            case .setSong: break
+            case .setSong, .awaitVoice: break
             }
         }
     }

@@ -45,6 +45,7 @@ import Testing
         let orders: [DuetOrder] = [
             .agree(true), .agree(false), .pause, .resume, .seek(to: 12.5), .singAgain, .listen(true), .listen(false),
             .mix(MixPreset.all[3]), .setMode(.together), .setMode(.led(by: CoreRig.id(2))),
+            .setMode(.inTurn(CoreRig.id(3))), .nextTurn,
             .balance(voice: "Ben", decibels: -2.5),
         ]
         let page = try document("call-events.md")

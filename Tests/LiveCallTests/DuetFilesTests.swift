@@ -318,8 +318,12 @@ import Testing
             folder: "/take 1", recordingFolders: ["/take 1 recording"], sound: .file("/song"), songTitle: "Song")
         (files.singers, files.stems, files.stemTime) = ([bob, cid], [bob], HostTime(nanoseconds: 0))
         let now = HostTime(nanoseconds: 1_000_000_000)
+        files.isOver = true
         #expect(!files.needsMix(at: now))
         files.unableSingers = [cid]
         #expect(files.needsMix(at: now))
+        // The voice of another singer's turn is awaited from the end of the song.
+        files.isOver = false
+        #expect(!files.needsMix(at: now))
     }
 }

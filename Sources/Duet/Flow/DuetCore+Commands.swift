@@ -14,6 +14,8 @@ package enum DuetRefusal: Error, Hashable, Sendable {
     case notStarted
     /// The attempt has begun, so its mode stays.
     case started
+    /// The singers do not sing in turn.
+    case notInTurn
     /// The member sings no duet, or has an earlier program.
     case noSinger
     /// The group's time is not known yet.
@@ -38,7 +40,7 @@ extension DuetCore {
         guard host == own || host == nil else { throw .notHost }
         presentSong = song.hash
         setSong(song)
-        transport.leader = nil
+        (transport.leader, transport.isInTurn, transport.kept) = (nil, nil, nil)
         beginAttempt(id)
     }
 
@@ -122,7 +124,7 @@ extension DuetCore {
         begun = transport.attempt
     }
 
-    private mutating func beginAttempt(_ id: UInt64?) {
+    mutating func beginAttempt(_ id: UInt64?) {
         transport.attempt = transport.attempt == .max ? 1 : transport.attempt + 1
         if transport.revision == 0 { transport.attempt = 1 }
         transport.id = id
@@ -152,7 +154,8 @@ extension DuetCore {
     package func status(at now: HostTime) -> DuetStatus<Member> {
         var status = DuetStatus<Member>()
         (status.song, status.attempt, status.attemptID) = (song, transport.attempt, transport.id)
-        (status.mode, status.own) = (mode, own)
+        (status.mode, status.own, status.sings) = (mode, own, sings(singer))
+        if transport.isInTurn == true { status.keptAttempt = transport.kept }
         status.hasAgreed = agreement == transport.attempt
         status.hasLeft = agreement == nil && finishedAttempt == transport.attempt
         status.singers = others.sorted { $0.key < $1.key }.map { member, other in
@@ -160,7 +163,7 @@ extension DuetCore {
             return .init(
                 member: member, hasAgreed: message.agreement == transport.attempt,
                 cannotRecord: message.unrecorded == transport.attempt,
-                hasBegun: message.begun == transport.attempt, stem: message.stem)
+                hasBegun: message.begun == transport.attempt, sings: sings(message.singer), stem: message.stem)
         }
         let time = group.groupTime(at: now)?.time
         status.phase = phase(at: time)

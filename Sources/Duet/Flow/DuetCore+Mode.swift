@@ -18,9 +18,10 @@ extension DuetCore {
             guard let host, let message = others[host]?.message, message.singer == nil else { return nil }
             return .together
         }
-        if leader == singer { return .led(by: own) }
-        let leaders = others.filter { $0.value.message.singer == leader }
-        return leaders.keys.min().map { .led(by: $0) } ?? .together
+        let isInTurn = transport.isInTurn == true
+        let leaders = others.filter { $0.value.message.singer == leader }.keys
+        guard let member = leader == singer ? own : leaders.min() else { return isInTurn ? nil : .together }
+        return isInTurn ? .inTurn(member) : .led(by: member)
     }
 
     /// Sets the seconds from a member's mouth to this one's ear; nil while they are unknown.
@@ -30,17 +31,21 @@ extension DuetCore {
     package mutating func setMode(_ mode: DuetMode<Member>) throws(DuetRefusal) {
         guard song != nil else { throw .noSong }
         guard transport.state == .waiting else { throw .started }
-        let leader: UInt64
-        switch mode {
-        case .together: leader = DuetTransport.noLeader
-        case .led(by: own): leader = singer
-        case .led(let member):
-            guard let other = others[member]?.message.singer else { throw .noSinger }
-            leader = other
-        }
-        guard leader != transport.leader else { return }
-        setLeader(leader)
+        let (leader, isInTurn) =
+            switch mode {
+            case .together: (DuetTransport.noLeader, false)
+            case .led(let member): (try number(of: member), false)
+            case .inTurn(let member): (try number(of: member), true)
+            }
+        guard leader != transport.leader || isInTurn != (transport.isInTurn == true) else { return }
+        setLeader(leader, isInTurn: isInTurn)
         agreement = nil
+    }
+
+    /// Returns the random number of a singer.
+    func number(of member: Member) throws(DuetRefusal) -> UInt64 {
+        guard let number = member == own ? singer : others[member]?.message.singer else { throw .noSinger }
+        return number
     }
 
     /// Proposes the mode of the song's first attempt, as the host.
@@ -53,23 +58,24 @@ extension DuetCore {
         modeTime = start
         let known = others.keys.compactMap { delays[$0] }
         let areAllKnown = known.count == others.count
-        let isLong = known.contains { $0 > DuetMode<Member>.togetherLimit }
+        let longest = known.max() ?? 0
+        let isLong = longest > DuetMode<Member>.togetherLimit
         if areAllKnown, !isLong { return setLeader(DuetTransport.noLeader) }
         guard now.seconds(since: start) >= (areAllKnown ? Self.settlingTime : Self.unknownDelayTimeout) else { return }
-        setLeader(isLong ? singer : DuetTransport.noLeader)
+        setLeader(
+            isLong ? singer : DuetTransport.noLeader, isInTurn: longest > DuetMode<Member>.leadLimit)
         if isLong { agreement = nil }
     }
 
-    private mutating func setLeader(_ leader: UInt64) {
-        transport.leader = leader
+    private mutating func setLeader(_ leader: UInt64, isInTurn: Bool = false) {
+        transport.setLeader(leader, isInTurn: isInTurn)
         change(to: .waiting, position: 0, at: HostTime(nanoseconds: 0))
     }
 
     /// Takes over a transport that another member has changed. Another mode needs another agreement.
     mutating func replaceTransport(by other: DuetTransport) {
         let isAnotherMode =
-            other.attempt == transport.attempt && other.state == .waiting
-            && (other.leader ?? DuetTransport.noLeader) != (transport.leader ?? DuetTransport.noLeader)
+            other.attempt == transport.attempt && other.state == .waiting && !other.hasMode(of: transport)
         transport = other
         if isAnotherMode { agreement = nil }
     }

@@ -24,6 +24,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         case pause(at: HostTime)
         /// Records the attempt.
         case record(attempt: UInt32)
+        /// Awaits the voice of another singer, whose turn the attempt is.
+        case awaitVoice(attempt: UInt32)
         case finishRecording(attempt: UInt32)
     }
 
@@ -191,7 +193,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     /// The host starts the attempt when all singers have agreed to it.
     private mutating func startIfAgreed(at now: HostTime) {
         guard host == own, let song, transport.state == .waiting, presentSong == song.hash, !others.isEmpty,
-            transport.leader != nil,
+            mode != nil,
             agreement == transport.attempt, let time = group.groupTime(at: now)?.time,
             others.values.allSatisfy({
                 $0.message.presentSong == song.hash && $0.message.agreement == transport.attempt
@@ -218,7 +220,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         if recordedAttempt != transport.attempt || isOver || transport.state == .listening { finishRecording() }
         if transport.state == .playing, !isOver, recordedAttempt == nil, finishedAttempt != transport.attempt {
             recordedAttempt = transport.attempt
-            actions.append(.record(attempt: transport.attempt))
+            let attempt = transport.attempt
+            actions.append(sings(singer) ? .record(attempt: attempt) : .awaitVoice(attempt: attempt))
         }
     }
 

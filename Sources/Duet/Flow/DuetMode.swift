@@ -7,16 +7,22 @@ package enum DuetMode<Member: Hashable & Sendable>: Hashable, Sendable {
     /// The others hear the song as late as the leader's voice, which is in time for them. The leader hears them late by twice the
     /// delay.
     case led(by: Member)
+    /// One sings after the other, each in an attempt of its own: this one now. The singer hears the voices of the turns before with the
+    /// song. The others listen, are not recorded, and hear the song as late as the singer's voice.
+    case inTurn(Member)
 
     /// The seconds from one singer's mouth to another's ear up to which people sing together well (C. Chafe et al., "Effect of
     /// temporal separation on synchronization in rhythmic performance", 2010).
     package static var togetherLimit: Double { 0.025 }
 
-    /// The leader; nil if all sing together.
+    /// The seconds from mouth to ear up to which the others can sing after a leader, who hears them late by twice as much.
+    package static var leadLimit: Double { 0.15 }
+
+    /// The singer whose voice the song of the others follows; nil if all sing together.
     package var leader: Member? {
         switch self {
         case .together: nil
-        case .led(let member): member
+        case .led(let member), .inTurn(let member): member
         }
     }
 }

@@ -41,6 +41,8 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
         package var cannotRecord = false
         /// True if the singer has begun the attempt by singing again.
         package var hasBegun = false
+        /// False if the singer only listens in this attempt.
+        package var sings = true
         /// The singer's last stem, which names its attempt; nil before the first.
         package var stem: DuetStem?
     }
@@ -57,6 +59,12 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
     package var mode: DuetMode<Member>?
     /// The local singer.
     package var own: Member?
+    /// False if the local singer only listens in this attempt.
+    package var sings = true
+    /// True if the singers sing one after the other.
+    package var isInTurn: Bool { if case .inTurn? = mode { true } else { false } }
+    /// The attempt whose voices this one keeps; nil for none.
+    package var keptAttempt: UInt32?
     /// The seconds of the song that have been played; 0 before the start.
     package var position = 0.0
     /// True if the local singer has agreed to the attempt.

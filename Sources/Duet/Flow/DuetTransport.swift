@@ -21,18 +21,37 @@ package struct DuetTransport: Codable, Hashable, Sendable {
     package var id: UInt64?
     /// The random number of the singer who leads, or ``noLeader``; nil until the mode is decided.
     var leader: UInt64?
+    /// True if only the leader sings; nil otherwise.
+    var isInTurn: Bool?
+    /// The attempt whose voices the singer of a turn hears, and which are mixed with this one; nil for none.
+    var kept: UInt32?
     package var state = State.waiting
     /// The position in the song in nanoseconds.
     package var position: Int64 = 0
     /// The group's time of the position in nanoseconds.
     package var time: Int64 = 0
 
+    private enum CodingKeys: String, CodingKey {
+        case revision, attempt, id, leader, isInTurn = "inTurn", kept = "keeps", state, position, time
+    }
+
     package init() {}
+
+    /// Sets the leader, or ``noLeader``.
+    mutating func setLeader(_ leader: UInt64, isInTurn: Bool = false) {
+        (self.leader, self.isInTurn) = (leader, isInTurn ? true : nil)
+        if !isInTurn { kept = nil }
+    }
+
+    /// True if the mode is that of another transport.
+    func hasMode(of other: DuetTransport) -> Bool {
+        leader ?? Self.noLeader == other.leader ?? Self.noLeader && isInTurn == other.isInTurn
+    }
 
     /// False for numbers that no transport has.
     var isValid: Bool {
         position >= 0 && Double(position) * 1e-9 <= Self.latestPosition && attempt > 0
-            && id ?? 0 <= Self.largestID && leader ?? 0 <= Self.largestID
+            && id ?? 0 <= Self.largestID && leader ?? 0 <= Self.largestID && kept != 0
     }
 
     /// The value of ``leader`` for singers who sing together.
@@ -63,7 +82,10 @@ package struct DuetTransport: Codable, Hashable, Sendable {
     func supersedes(_ other: DuetTransport) -> Bool {
         guard revision == other.revision else { return Int32(bitPattern: revision &- other.revision) > 0 }
         // Two members changed the transport at once.
-        return (attempt, time, position, state.rawValue, id ?? 0, leader ?? 0)
-            > (other.attempt, other.time, other.position, other.state.rawValue, other.id ?? 0, other.leader ?? 0)
+        let (turn, otherTurn) = (isInTurn == true ? 1 : 0, other.isInTurn == true ? 1 : 0)
+        let (first, second) = ((attempt, time, position), (other.attempt, other.time, other.position))
+        guard first == second else { return first > second }
+        return (state.rawValue, id ?? 0, leader ?? 0, turn, kept ?? 0)
+            > (other.state.rawValue, other.id ?? 0, other.leader ?? 0, otherTurn, other.kept ?? 0)
     }
 }

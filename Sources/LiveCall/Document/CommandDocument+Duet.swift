@@ -9,7 +9,9 @@ extension CommandDocument {
 
     /// The names of the orders.
     private enum OrderName: String {
-        case agree, withdraw, pause, resume, seek, singAgain, listen, stopListening, mix, balance, together, lead
+        case agree, withdraw, pause, resume, seek, singAgain, listen, stopListening, mix, balance, together, lead,
+            inTurn
+        case nextTurn
     }
 
     /// Creates the document of an order.
@@ -22,9 +24,11 @@ extension CommandDocument {
         case .resume: name = .resume
         case .seek(let position): (name, seconds) = (.seek, position)
         case .singAgain: name = .singAgain
+        case .nextTurn: name = .nextTurn
         case .listen(let listens): name = listens ? .listen : .stopListening
         case .setMode(.together): name = .together
         case .setMode(.led(let leader)): (name, participant) = (.lead, UInt64(leader.number))
+        case .setMode(.inTurn(let singer)): (name, participant) = (.inTurn, UInt64(singer.number))
         case .balance(let voice, let decibels):
             name = .balance
             (self.name, value) = (voice, "\(decibels)")
@@ -42,10 +46,12 @@ extension CommandDocument {
         case .resume: return .resume
         case .seek: return .seek(to: try requiredValue(seconds, "seconds") { $0.isFinite ? $0 : nil })
         case .singAgain: return .singAgain
+        case .nextTurn: return .nextTurn
         case .listen: return .listen(true)
         case .stopListening: return .listen(false)
         case .together: return .setMode(.together)
         case .lead: return .setMode(.led(by: try member()))
+        case .inTurn: return .setMode(.inTurn(try member()))
         case .balance:
             let decibels = try requiredValue(value, "value") { Float($0).flatMap { $0.isFinite ? $0 : nil } }
             return .balance(voice: try requiredValue(self.name, "name") { $0 }, decibels: decibels)
@@ -62,6 +68,7 @@ extension ErrorDocument {
         case .songMissing: self.init(code: "song-missing", text: "The song has not arrived yet")
         case .notStarted: self.init(code: "not-started", text: "The song has not begun")
         case .started: self.init(code: "started", text: "The take has begun")
+        case .notInTurn: self.init(code: "not-in-turn", text: "The singers do not sing one after the other")
         case .noSinger: self.init(code: "no-singer", text: "The participant sings no duet")
         case .noTime: self.init(code: "no-time", text: "The clocks are not synchronized yet")
         case .attemptOver: self.init(code: "take-over", text: "You have left this take")

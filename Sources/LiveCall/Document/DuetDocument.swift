@@ -44,9 +44,9 @@ package struct DuetDocument: Codable, Equatable, Sendable {
     package var take: Int
     /// True if the local participant has agreed to the take.
     package var hasAgreed: Bool
-    /// `together` or `led`; nil until it is decided.
+    /// `together`, `led` or `inTurn`; nil until it is decided.
     package var mode: String?
-    /// The number of the participant who leads, the local one included; nil if nobody does.
+    /// The number of the participant who leads or whose turn it is, the local one included; nil if there is none.
     package var leader: UInt64?
     package var singers: [Singer]
     /// The path of the take's mix; nil until it is complete.
@@ -72,7 +72,13 @@ package struct DuetDocument: Codable, Equatable, Sendable {
         arrivedPart = status.arrivedPart
         take = Int(duet.attempt)
         hasAgreed = duet.hasAgreed
-        mode = duet.mode.map { $0.leader == nil ? "together" : "led" }
+        mode = duet.mode.map { mode in
+            switch mode {
+            case .together: "together"
+            case .led: "led"
+            case .inTurn: "inTurn"
+            }
+        }
         leader = duet.mode?.leader.map { UInt64($0.number) }
         singers = duet.singers.map {
             Singer(

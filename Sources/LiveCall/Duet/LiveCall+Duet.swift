@@ -18,6 +18,8 @@ package enum DuetOrder: Hashable, Sendable {
     case singAgain
     /// Chooses the mode of the attempt before it begins.
     case setMode(DuetMode<MemberID>)
+    /// Begins the turn of the next singer, whose attempt keeps the voices of this one.
+    case nextTurn
     /// Plays the mix of the attempt for all, or ends it.
     case listen(Bool)
     /// Makes the mix of the attempt again with a preset, for the local singer alone.
@@ -59,6 +61,9 @@ extension LiveCall {
                     guard files.balance.setDecibels(decibels, of: voice) else { throw .noVoice(voice) }
                 }
             case .setMode(let mode): try duet.core?.setMode(mode)
+            case .nextTurn:
+                try duet.core?.beginNextTurn(id: DuetTransport.randomID())
+                try duet.core?.agree()
             case .singAgain:
                 try duet.core?.singAgain(id: DuetTransport.randomID())
                 try duet.core?.agree()
@@ -140,6 +145,7 @@ extension LiveCall {
         case .playMix(let position, let time): play(from: position, at: time, isMix: true)
         case .pause(let time): duet.withLock { $0.player?.pause(at: time) }
         case .record(let attempt): duet.withLock { $0.awaitedRecording = attempt }
+        case .awaitVoice(let attempt): awaitVoice(attempt)
         case .finishRecording(let attempt): finishTake(attempt)
         }
     }
@@ -184,16 +190,16 @@ extension LiveCall {
 
     /// Plays the song, or the mix of the attempt, in place of the other one.
     private func play(from position: Double, at time: HostTime, isMix: Bool) {
-        let (sound, song) = duet.withLock { duet -> (DuetSound?, DuetSong?) in
-            guard duet.hasMix != isMix || isMix && duet.isMixStale else { return (nil, nil) }
-            let attempt = duet.core?.status(at: .now()).attempt
-            return isMix
-                ? (attempt.flatMap { duet[$0]?.mixPath }.map { .file($0) }, nil) : (duet.sound, duet.core?.song)
+        let (mix, sound, song) = duet.withLock { duet -> (UInt32?, DuetSound?, DuetSong?) in
+            let mix = isMix ? duet.core?.status(at: .now()).attempt : duet.keptMix
+            guard duet.playedMix != mix || mix != nil && duet.isMixStale else { return (mix, nil, nil) }
+            let sound = mix.map { duet[$0]?.mixPath.map { .file($0) } } ?? duet.sound
+            return (mix, sound, isMix ? nil : duet.core?.song)
         }
         if let sound, let player = openPlayer(sound, of: song) {
-            duet.withLock { ($0.player, $0.hasMix, $0.isMixStale) = (player, isMix, false) }
+            duet.withLock { ($0.player, $0.playedMix, $0.isMixStale) = (player, mix, false) }
         }
-        duet.withLock { duet in if duet.hasMix == isMix { duet.play(from: position, at: time) } }
+        duet.withLock { duet in if duet.playedMix == mix { duet.play(from: position, at: time) } }
     }
 
     /// Opens a sound in the song's place; nil after an error, which is noted.

@@ -28,14 +28,8 @@ extension LiveCall {
     }
 
     private func record(_ number: UInt32, by own: Participant?) {
-        let (song, sound, id) = duet.withLock { ($0.core?.song, $0.sound, $0.core?.status(at: .now()).attemptID) }
-        guard let song, let sound else { return }
-        let identity = RecordingManifest.Attempt(number: number, id: id, key: own?.key?.hex)
         do throws(CallRecordingError) {
-            let folders = try makeTakeFolders(identity, song)
-            let files = LiveDuet.Attempt(
-                folder: folders.folder, recordingFolders: folders.recordings, identity: identity, sound: sound,
-                songTitle: RecordingFolder.cleaned(song.title))
+            guard let files = try makeAttempt(number, by: own) else { return }
             do throws(CommandRefusal) {
                 try perform(.startRecording(folder: files.recordingFolder))
                 duet.withLock { duet in
@@ -62,9 +56,11 @@ extension LiveCall {
     func finishTake(_ attempt: UInt32) {
         let isRecorded = duet.withLock { duet in
             duet.awaitedRecording = nil
-            guard duet.ownsRecording, duet[attempt]?.isOver == false else { return false }
+            guard let files = duet[attempt], !files.isOver, !files.isSung || duet.ownsRecording else { return false }
             duet[attempt]?.isOver = true
-            return true
+            // The voice of another singer's turn is awaited from now on.
+            if !files.isSung { duet[attempt]?.stemTime = .now() }
+            return files.isSung
         }
         if isRecorded { try? perform(.stopRecording) }  // refused if the recording has failed
     }
@@ -134,7 +130,7 @@ extension LiveCall {
                 duet.update(attempt.folder) { files in
                     files.stemTime = .now()
                     files.stems.insert(own.id)
-                    files.receivers = files.singers
+                    files.receivers = files.singers.union(files.listeners)
                 }
                 duet.core?.setStem(stem)
             }
@@ -160,6 +156,10 @@ extension LiveCall {
             let missing = duet.withLock { $0.missingSingers(in: attempt.folder) }
             let preset = attempt.preset
             let (source, balance) = try await duetFiles.run {
+                if let kept = attempt.keptFolder {
+                    var folder = try duetFolder(of: attempt)
+                    try folder.keepStems(ofTake: kept)
+                }
                 let source = try MixSource(folder: attempt.folder)
                 let encoding = SoundFiles.Settings(sampleFormat: .int24)
                 var (settings, balance) = (MixSettings(for: source), attempt.balance)
@@ -176,7 +176,7 @@ extension LiveCall {
                     // Another voice may have been changed meanwhile.
                     files.balance.setVoices(of: source)
                 }
-                if duet.hasMix { duet.isMixStale = true }
+                if duet.playedMix == number { duet.isMixStale = true }
                 duet.core?.setMix(number)
             }
         } catch {

@@ -37,7 +37,7 @@ extension LiveCall {
     /// Refuses an order that begins a take if its files cannot be written. Waits for the disk.
     func checkTakeFolder(for order: DuetOrder) throws(DuetRefusal) {
         switch order {
-        case .agree(true), .singAgain: break
+        case .agree(true), .singAgain, .nextTurn: break
         case .agree(false), .pause, .resume, .seek, .listen, .mix, .balance, .setMode: return
         }
         let (song, singerCount, present) = duet.withLock {

@@ -59,7 +59,10 @@ extension LiveDuet {
         let unable = status.singers.filter(\.cannotRecord).map(\.member)
         self[status.attempt]?.unableSingers.formUnion(unable)
         guard self[status.attempt]?.isOver == false else { return }
-        for singer in status.singers where singer.hasAgreed {
+        for singer in status.singers where singer.hasAgreed && !singer.sings {
+            self[status.attempt]?.listeners.insert(singer.member)
+        }
+        for singer in status.singers where singer.hasAgreed && singer.sings {
             self[status.attempt]?.add(singer: singer.member, key: snapshot[singer.member]?.key)
         }
     }

@@ -20,6 +20,12 @@ struct LiveDuet: Sendable {
         var songTitle: String
         /// The other singers who agreed to the attempt.
         var singers: Set<MemberID> = []
+        /// The others who agreed, but only listen.
+        var listeners: Set<MemberID> = []
+        /// False if the attempt is the turn of another singer, so that there is no local voice.
+        var isSung = true
+        /// The folder of the attempt whose voices this one keeps; nil for none.
+        var keptFolder: String?
         var keys: [KeyFingerprint: MemberID] = [:]
         /// True once the recording was asked to end.
         var isOver = false
@@ -66,7 +72,8 @@ struct LiveDuet: Sendable {
 
         /// Returns true if the mix should be made now.
         func needsMix(at now: HostTime) -> Bool {
-            guard let stemTime, !isMixRequested, !isMixing, arrivingStems.isEmpty, mixTime.map({ $0 <= now }) ?? true
+            guard isOver, let stemTime, !isMixRequested, !isMixing, arrivingStems.isEmpty,
+                mixTime.map({ $0 <= now }) ?? true
             else { return false }
             return awaitedSingers.isEmpty || now.seconds(since: stemTime) > LiveDuet.stemTimeout
         }
@@ -102,8 +109,8 @@ struct LiveDuet: Sendable {
     var sound: DuetSound?
     /// The player of the present song, or of its mix; nil without one.
     var player: SongPlayer?
-    /// True while ``player`` has the mix.
-    var hasMix = false
+    /// The attempt whose mix ``player`` has in place of the song; nil for the song.
+    var playedMix: UInt32?
     /// True if ``player`` has an older mix than the file.
     var isMixStale = false
     /// True while a file is being opened for the song.
@@ -206,7 +213,7 @@ struct LiveDuet: Sendable {
 
     /// Begins with another song, or with its sound.
     mutating func beginSong(_ sound: DuetSound?, _ player: SongPlayer?) {
-        (self.sound, self.player, hasMix) = (sound, player, false)
+        (self.sound, self.player, playedMix) = (sound, player, nil)
         (folder, arrivedPart) = (nil, nil)
         follower = SongFollower()
     }

@@ -10,7 +10,7 @@ struct ControlDuet: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "duet", abstract: "Show and control the duet of the call.",
         discussion: """
-            Without arguments, shows the duet. agree and withdraw answer the question before a take; lead NAME (lead alone: you) lets the others hear the song in time with that voice, and together lets all hear it at one instant; pause, resume and seek 1:30, +5s or -5s change the song for all; again begins a new take, also in mid-song; listen plays the mix for all, and stop ends it; mix stage makes your mix again with that preset of earshot mix, and balance Ben -2dB with that voice quieter.
+            Without arguments, shows the duet. agree and withdraw answer the question before a take; lead NAME (lead alone: you) lets the others hear the song in time with that voice, and together lets all hear it at one instant; turn NAME (turn alone: you) lets one sing after the other, beginning with that singer, and next begins the next one's turn; pause, resume and seek 1:30, +5s or -5s change the song for all; again begins a new take, also in mid-song; listen plays the mix for all, and stop ends it; mix stage makes your mix again with that preset of earshot mix, and balance Ben -2dB with that voice quieter.
             """)
 
     static let examples = [
@@ -23,7 +23,8 @@ struct ControlDuet: ExampledCommand {
     @Argument(
         help: ArgumentHelp("One of the words above.", valueName: "word"),
         completion: .list([
-            "agree", "withdraw", "lead", "together", "pause", "resume", "seek", "again", "listen", "stop", "mix",
+            "agree", "withdraw", "lead", "together", "turn", "next", "pause", "resume", "seek", "again", "listen",
+            "stop", "mix",
             "balance",
         ]))
     var words: [String] = []
@@ -61,6 +62,8 @@ enum DuetRequest: Equatable {
     case seek(by: Double)
     /// Lets the participant of this name lead; nil for the local one.
     case lead(String?)
+    /// Lets one sing after the other, beginning with the participant of this name; nil for the local one.
+    case turn(String?)
 
     init(_ words: [String]) throws {
         switch (words.first, words.count) {
@@ -72,6 +75,9 @@ enum DuetRequest: Equatable {
         case ("together", 1): self = .order(.setMode(.together))
         case ("lead", 1): self = .lead(nil)
         case ("lead", 2): self = .lead(words[1])
+        case ("turn", 1): self = .turn(nil)
+        case ("turn", 2): self = .turn(words[1])
+        case ("next", 1): self = .order(.nextTurn)
         case ("again", 1): self = .order(.singAgain)
         case ("listen", 1): self = .order(.listen(true))
         case ("stop", 1): self = .order(.listen(false))
@@ -97,7 +103,7 @@ enum DuetRequest: Equatable {
         case ("seek", _): throw ValidationError("use: seek 1:30, seek +5s or seek -5s")
         default:
             throw ValidationError(
-                "use one of: agree, withdraw, lead NAME, together, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB"
+                "use one of: agree, withdraw, lead NAME, together, turn NAME, next, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB"
             )
         }
     }
@@ -108,13 +114,18 @@ enum DuetRequest: Equatable {
         case .show: return nil
         case .order(let order): return order
         case .seek(let change): return .seek(to: max(0, duet.seconds + change))
-        case .lead(let name?): return .setMode(.led(by: try ListedPerson.participant(name, status).id))
-        case .lead(nil):
-            guard let own = status.localParticipant.flatMap({ MemberID($0.id) }) else {
-                throw Failure("The call is not in a room yet.", status: Failure.unavailable)
-            }
-            return .setMode(.led(by: own))
+        case .lead(let name): return .setMode(.led(by: try Self.singer(name, status)))
+        case .turn(let name): return .setMode(.inTurn(try Self.singer(name, status)))
         }
+    }
+
+    /// Returns the participant of a name; the local one for nil.
+    private static func singer(_ name: String?, _ status: StatusDocument) throws(Failure) -> MemberID {
+        if let name { return try ListedPerson.participant(name, status).id }
+        guard let own = status.localParticipant.flatMap({ MemberID($0.id) }) else {
+            throw Failure("The call is not in a room yet.", status: Failure.unavailable)
+        }
+        return own
     }
 }
 
@@ -130,6 +141,11 @@ extension DuetOrder {
         case .setMode:
             if ["agreeing", "gettingSong"].contains(duet.phase) { return nil }
             return "The mode can be chosen only before a take. Begin one: earshot call duet again"
+        case .nextTurn:
+            guard duet.mode == "inTurn" else {
+                return "You do not sing one after the other. Begin that: earshot call duet turn"
+            }
+            return duet.isOver ? nil : "The turn is not over. See: earshot call duet"
         case .pause: isUseful = duet.isSong && duet.phase != "paused"
         case .resume: isUseful = duet.phase == "paused"
         case .seek: isUseful = duet.isSong

@@ -26,7 +26,7 @@ struct DuetKeys {
 
     static let help = """
         Enter  agree, or withdraw; after the song: listen to the mix together, or stop it for all
-        Tab  before the song: who leads, or all together
+        Tab  before the song: all together, who leads, or one after the other; then: the next one's turn
         p  pause or resume                ← →  seek 5 s back or forward
         r  sing again: a new take         e  after the song: change your mix
         ↑ ↓  after the song: select a voice of the mix;  ← →  by 1 dB
@@ -104,6 +104,8 @@ struct DuetKeys {
         case (.tab, .agreeing) where !duet.singers.isEmpty && duet.phaseOfOthers == nil: return nextMode(duet)
         case (.enter, .ended) where status.mixPath != nil: return .listen(true)
         case (.enter, .listening): return .listen(false)
+        case (.tab, .ended) where duet.isInTurn && status.mixPath != nil: return .nextTurn
+        case (.tab, .listening) where duet.isInTurn: return .nextTurn
         case (.character("p"), .singing), (.character("p"), .counting): return .pause
         case (.character("p"), .paused): return .resume
         case (.left, .singing), (.left, .paused): return .seek(to: max(0, duet.position - seekStep))
@@ -118,10 +120,10 @@ struct DuetKeys {
         }
     }
 
-    /// Returns the next mode in the order: together, the local singer leads, each other one leads.
+    /// Returns the next mode in the order: together, the local singer leads, each other one leads, and each has the first turn.
     private static func nextMode(_ duet: DuetStatus<MemberID>) -> DuetOrder? {
         let leaders = [duet.own].compactMap(\.self) + duet.singers.map(\.member)
-        let modes = [DuetMode.together] + leaders.map { DuetMode.led(by: $0) }
+        let modes = [DuetMode.together] + leaders.map { DuetMode.led(by: $0) } + leaders.map { DuetMode.inTurn($0) }
         let present = duet.mode.flatMap { modes.firstIndex(of: $0) } ?? 0
         return .setMode(modes[(present + 1) % modes.count])
     }

@@ -76,7 +76,10 @@ struct DuetNotices {
             (asked, missedAttempt) = (nil, nil)
         }
         notices += beginnings(status, old, people)
-        if step != lastStep { notices += Self.changed(to: step, from: lastStep) }
+        if step != lastStep {
+            let singer = status.duet.sings ? nil : status.duet.mode?.leader.map(people.name)
+            notices += Self.changed(to: step, from: lastStep, listeningTo: singer)
+        }
         notices += ownDelay(status, step, people)
         notices += agreements(status, step, people)
         notices += silence(status, step, people)
@@ -103,7 +106,11 @@ struct DuetNotices {
             singer.hasBegun && (isNew || old.duet.singers.first { $0.member == singer.member }?.hasBegun == false)
         }.map { singer in
             let unfinished = unfinishedAttempt.flatMap { $0 &+ 1 == status.duet.attempt ? $0 : nil }
-            return .say(DuetSentences.begins(people.name(singer.member), unfinished: unfinished))
+            let name = people.name(singer.member)
+            if isNew, status.duet.isInTurn, status.duet.mode != old.duet.mode {
+                return .say(DuetSentences.nextTurn(name))
+            }
+            return .say(DuetSentences.begins(name, unfinished: unfinished))
         }
     }
 
@@ -121,13 +128,14 @@ struct DuetNotices {
         }
     }
 
-    private static func changed(to step: Step, from old: Step) -> [Notice] {
+    /// - Parameter singer: the name of the one who sings alone; nil if the local singer sings.
+    private static func changed(to step: Step, from old: Step, listeningTo singer: String?) -> [Notice] {
         switch (old, step) {
         case (_, .getting): [.say(DuetSentences.songArrives)]
         case (.getting, .agreeing): [.say(DuetSentences.songIsHere)]
         case (.paused, .singing): [.say(DuetSentences.resumed)]
         case (_, .counting) where old != .paused && old != .singing: [.say(DuetSentences.counting)]
-        case (_, .singing): [.say(DuetSentences.singing)]
+        case (_, .singing): [.say(singer.map(DuetSentences.listening(to:)) ?? DuetSentences.singing)]
         case (_, .paused): [.say(DuetSentences.paused)]
         case (_, .listening): [.say(DuetSentences.listening)]
         case (.listening, .ended): []
@@ -175,6 +183,7 @@ struct DuetNotices {
         let words = DuetSentences.agreement(
             attempt: duet.attempt,
             mode: DuetSentences.mode(duet, delay: people.delay, hasKeys: hasKeys, isNew: isNew, name: people.name),
+            voices: duet.isInTurn ? duet.sings ? .own : .others : .all,
             hasKeys: hasKeys, inProgress: duet.phaseOfOthers == nil ? nil : DuetSentences.inProgress(duet, singers))
         let question = people.hasKeys ? Notice.ask(words) : .say(words)
         return people.hasKeys || people.agreesByItself ? [question] : [question, .warn(DuetSentences.noTerminal)]
@@ -192,7 +201,7 @@ struct DuetNotices {
     /// Warns a singer whose voice would be missing: after the agreement, and again at the count-in.
     private mutating func silence(_ status: LiveDuetStatus, _ step: Step, _ people: People) -> [Notice] {
         let isBefore = [.agreeing, .time, .counting].contains(step)
-        guard status.duet.hasAgreed, isBefore || step == .singing && lastStep == .agreeing else {
+        guard status.duet.hasAgreed, status.duet.sings, isBefore || step == .singing && lastStep == .agreeing else {
             reportedSilence = nil
             return []
         }
@@ -223,7 +232,8 @@ struct DuetNotices {
             notices.append(
                 .say(
                     DuetSentences.mixed(
-                        path, missing: missing.map(people.name), isBeat: isBeat, hasKeys: people.hasKeys)))
+                        path, missing: missing.map(people.name), isBeat: isBeat, isInTurn: duet.isInTurn,
+                        hasKeys: people.hasKeys)))
         }
         return notices
     }

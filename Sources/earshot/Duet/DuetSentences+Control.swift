@@ -24,7 +24,7 @@ extension DuetSentences {
             case "ended": duet.isBusy ? "over, mixing" : "over"
             default: "the clocks are being synchronized"
             }
-        let leader = duet.leader.map { ", \(leads($0, participants))" }
+        let leader = duet.leader.map { ", \(leads($0, isInTurn: duet.mode == "inTurn", participants))" }
         let mix = duet.mix.map { "\nMix: \($0)" } ?? ""
         return "Duet: \(TerminalText.sanitizedLine(song)), take \(duet.take), \(state)\(singers)\(leader ?? "").\(mix)"
     }
@@ -45,8 +45,13 @@ extension DuetSentences {
             return ownAgreement(agrees, waitingFor: names(of: waiting, participants))
         case .setMode(.together): return "All sing together. All must agree again."
         case .setMode(.led(let leader)):
-            let words = leads(UInt64(leader.number), participants)
-            return "\(words.prefix(1).uppercased())\(words.dropFirst()). All must agree again."
+            return "\(capitalized(leads(UInt64(leader.number), participants))). All must agree again."
+        case .setMode(.inTurn(let singer)):
+            let words = leads(UInt64(singer.number), isInTurn: true, participants)
+            return "One sings after the other. \(capitalized(words)). All must agree again."
+        case .nextTurn:
+            let others = names(of: duet.singers.map(\.participant), participants)
+            return take(UInt32(clamping: duet.take) &+ 1, waitingFor: others)
         case .pause: return paused
         case .resume: return resumed
         case .seek(let seconds):
@@ -62,10 +67,15 @@ extension DuetSentences {
         }
     }
 
-    /// Returns `Ben leads` or `you lead`.
-    private static func leads(_ leader: UInt64, _ participants: [ParticipantDocument]) -> String {
-        participants.first { $0.id == leader }.map { "\(TerminalText.sanitized($0.name)) leads" } ?? "you lead"
+    /// Returns `Ben leads`, `you lead`, `Ben sings alone` or `you sing alone`.
+    private static func leads(
+        _ leader: UInt64, isInTurn: Bool = false, _ participants: [ParticipantDocument]
+    ) -> String {
+        let words = isInTurn ? ("sings alone", "you sing alone") : ("leads", "you lead")
+        return participants.first { $0.id == leader }.map { "\(TerminalText.sanitized($0.name)) \(words.0)" } ?? words.1
     }
+
+    private static func capitalized(_ words: String) -> String { words.prefix(1).uppercased() + words.dropFirst() }
 
     private static func names(of numbers: [UInt64], _ participants: [ParticipantDocument]) -> [String] {
         numbers.map { number in

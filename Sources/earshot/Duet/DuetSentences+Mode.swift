@@ -24,6 +24,7 @@ extension DuetSentences {
             let advice = hasKeys ? "Tab lets one lead. A cable helps. " : "A cable helps. "
             return isTooLong ? "\(start)\(milliseconds): \(tooLong). \(advice)" : "\(start)\(milliseconds). "
         }
+        if duet.isInTurn { return turn(of: leader, duet, milliseconds: isNew ? nil : milliseconds, hasKeys, name) }
         let isOwn = leader == duet.own
         let words =
             isOwn
@@ -33,5 +34,21 @@ extension DuetSentences {
         guard isTooLong, !isNew, let milliseconds else { return words + key }
         let clause = isOwn ? words.prefix(1).lowercased() + words.dropFirst() : words
         return "\(milliseconds): \(tooLong), so \(clause)\(key)"
+    }
+
+    /// Returns whose turn it is. Ends with a space.
+    /// - Parameter milliseconds: the delay, which is the reason; nil if a singer has just chosen the mode.
+    private static func turn(
+        of singer: MemberID, _ duet: DuetStatus<MemberID>, milliseconds: String?, _ hasKeys: Bool,
+        _ name: (MemberID) -> String
+    ) -> String {
+        // A later turn needs no reason.
+        let reason = duet.keptAttempt == nil ? milliseconds.map { "\($0): too long to sing at once. " } ?? "" : ""
+        let start = duet.keptAttempt == nil ? "One sings after the other. " : ""
+        let key = hasKeys ? "Tab changes that. " : ""
+        let name = TerminalText.sanitized(name(singer))
+        guard singer == duet.own else { return "\(reason)\(start)\(name) sings now, and you listen. \(key)" }
+        let earlier = duet.keptAttempt == nil ? "" : " You hear the voices of the turns before."
+        return "\(reason)\(start)You sing now, and the others listen.\(earlier) \(key)"
     }
 }

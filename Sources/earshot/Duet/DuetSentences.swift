@@ -49,13 +49,26 @@ enum DuetSentences {
     ///   - attempt: the number of the attempt.
     ///   - mode: the sentences about delay and mode; see ``mode(_:delay:hasKeys:isNew:name:)``.
     ///   - inProgress: the sentence about the others, who sing already; nil before the song.
-    static func agreement(attempt: UInt32, mode: String, hasKeys: Bool, inProgress: String? = nil) -> String {
+    static func agreement(
+        attempt: UInt32, mode: String, voices: RecordedVoices = .all, hasKeys: Bool, inProgress: String? = nil
+    ) -> String {
         if let inProgress {
-            return "\(inProgress) \(mode)Your voice will be recorded.\(hasKeys ? " Press Enter to join in." : "")"
+            let recorded = voices == .others ? "" : "Your voice will be recorded. "
+            return "\(inProgress) \(mode)\(recorded)\(hasKeys ? "Press Enter to join in." : "")"
+                .trimmingCharacters(in: .whitespaces)
         }
         let take = attempt > 1 ? "Take \(attempt). " : ""
-        return "\(take)\(mode)Your voices will be recorded.\(hasKeys ? " Press Enter when you are ready." : "")"
+        let recorded =
+            switch voices {
+            case .all: "Your voices will be recorded."
+            case .own: "Your voice will be recorded."
+            case .others: "Your voice will not be recorded."
+            }
+        return "\(take)\(mode)\(recorded)\(hasKeys ? " Press Enter when you are ready." : "")"
     }
+
+    /// The voices of an attempt that are recorded.
+    enum RecordedVoices { case all, own, others }
 
     /// The song that others sing already.
     /// - Parameter names: the names of those who sing.
@@ -115,12 +128,17 @@ enum DuetSentences {
         return unfinished.map { "\(words) \(unfinishedTake($0))" } ?? words
     }
 
+    static func nextTurn(_ name: String) -> String { "\(TerminalText.sanitized(name)) begins the next turn." }
+
     static func unfinishedTake(_ attempt: UInt32) -> String {
         "This take stays as take \(attempt), unfinished."
     }
 
     static let counting = "All agree. The song begins after the count-in."
     static let singing = "Sing."
+
+    static func listening(to name: String) -> String { "\(TerminalText.sanitized(name)) sings." }
+
     static let paused = "The song is paused."
     static let resumed = "Song resumed."
     static let listening = "The mix plays for all. Enter stops it for all."
@@ -141,13 +159,16 @@ enum DuetSentences {
     /// - Parameters:
     ///   - missing: the names of the singers whose voices are not in the mix.
     ///   - isBeat: true if the voices were sung to a beat.
-    static func mixed(_ path: String, missing: [String], isBeat: Bool = false, hasKeys: Bool) -> String {
+    static func mixed(_ path: String, missing: [String], isBeat: Bool = false, isInTurn: Bool = false, hasKeys: Bool)
+        -> String
+    {
         let names = RecordingSentences.list(missing.map { TerminalText.sanitized($0) })
         let reason = missing.count == 1 ? "voice did not arrive" : "voices did not arrive"
         let without = missing.isEmpty ? "" : " (without \(names), whose \(reason))"
         let voices = isBeat ? "  The mix has the voices without the beat." : ""
+        let turn = isInTurn ? "Tab the next one's turn, " : ""
         return
-            "Saved: \(path)\(without)\(voices)\(hasKeys ? "  Keys: Enter listen together, e change the mix, arrows balance it, r sing again, q leave" : "")"
+            "Saved: \(path)\(without)\(voices)\(hasKeys ? "  Keys: \(turn)Enter listen together, e change the mix, arrows balance it, r sing again, q leave" : "")"
     }
 
     /// A mix that was made again with another preset.
