@@ -36,6 +36,7 @@ package final class CallProcessor: Sendable {
     private let spoken: LatestValue<SpokenLevels>
     private let heard: LatestValue<HeardLevels>
     private let state: StatePointer
+    private let deviceRate: Double
 
     /// The state of the callbacks. `capture` belongs to the capturing thread and `playback` to the playing thread; a device with
     /// both directions has one thread for both.
@@ -50,8 +51,9 @@ package final class CallProcessor: Sendable {
         let value: UnsafeMutablePointer<State>
         let isMuted: UnsafeMutablePointer<Atomic<Bool>>
         let isMonitored: UnsafeMutablePointer<Atomic<Bool>>
+        let monitorDelay: UnsafeMutablePointer<Atomic<Int>>  // frames
         let volume: UnsafeMutablePointer<Atomic<UInt32>>  // the bits of a Float
-        let retained: (AudioBuffer, AudioBuffer, AudioBuffer, CallVoice?, Wakeup)
+        let retained: (AudioBuffer, AudioBuffer, AudioBuffer, AudioBuffer, CallVoice?, Wakeup)
     }
 
     /// - Parameter voice: the processing of the captured voice; nil for none.
@@ -78,6 +80,10 @@ package final class CallProcessor: Sendable {
         isMuted.initialize(to: Atomic(false))
         let isMonitored = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: 1)
         isMonitored.initialize(to: Atomic(false))
+        let monitorDelay = UnsafeMutablePointer<Atomic<Int>>.allocate(capacity: 1)
+        monitorDelay.initialize(to: Atomic(0))
+        let delayed = AudioBuffer(
+            channelCount: channelCount, frameCapacity: MonitorDelay.lineLength(sampleRate: deviceRate))
         let volume = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: 1)
         volume.initialize(to: Atomic(Float(1).bitPattern))
         let value = UnsafeMutablePointer<State>.allocate(capacity: 1)
@@ -95,10 +101,15 @@ package final class CallProcessor: Sendable {
                     capacity: output.frameCapacity, insert: playbackInsert.renderer,
                     songInsert: songInserts.playback.renderer, scheduledSong: scheduledSong.renderer, volume: volume,
                     sampleRate: deviceRate),
-                monitor: VoiceMonitor(isMonitored, voice: monitored.channels, sampleRate: deviceRate)))
+                monitor: VoiceMonitor(
+                    isMonitored, voice: monitored.channels,
+                    delay: MonitorDelay(
+                        monitorDelay, line: delayed.channels, length: delayed.frameCapacity, sampleRate: deviceRate),
+                    sampleRate: deviceRate)))
         state = StatePointer(
-            value: value, isMuted: isMuted, isMonitored: isMonitored, volume: volume,
-            retained: (input, output, monitored, voice, wakeup))
+            value: value, isMuted: isMuted, isMonitored: isMonitored, monitorDelay: monitorDelay, volume: volume,
+            retained: (input, output, monitored, delayed, voice, wakeup))
+        self.deviceRate = deviceRate
     }
 
     deinit {
@@ -108,6 +119,8 @@ package final class CallProcessor: Sendable {
         state.isMuted.deallocate()
         state.isMonitored.deinitialize(count: 1)
         state.isMonitored.deallocate()
+        state.monitorDelay.deinitialize(count: 1)
+        state.monitorDelay.deallocate()
         state.volume.deinitialize(count: 1)
         state.volume.deallocate()
     }
@@ -123,6 +136,15 @@ package final class CallProcessor: Sendable {
     package var isMonitored: Bool {
         get { state.isMonitored.pointee.load(ordering: .relaxed) }
         set { state.isMonitored.pointee.store(newValue, ordering: .relaxed) }
+    }
+
+    /// The seconds by which the monitor is later than the cycle, clamped to 0…0.25. A change is a fade over 20 ms. Any thread.
+    package var monitorDelay: Double {
+        get { Double(state.monitorDelay.pointee.load(ordering: .relaxed)) / deviceRate }
+        set {
+            let frames = max(0, min(MonitorDelay.longest, newValue)) * deviceRate
+            state.monitorDelay.pointee.store(Int(frames.rounded()), ordering: .relaxed)
+        }
     }
 
     /// The volume of the played mix as a factor. A change is a ramp over 5 ms, or over a block if that is longer. Any thread.

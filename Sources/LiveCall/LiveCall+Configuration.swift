@@ -19,7 +19,7 @@ extension LiveCall {
         /// The mode of voice processing.
         public var voiceProcessing = VoiceProcessingMode.auto
         /// The mode of the monitor, by which the local participant hears itself.
-        package var monitor = VoiceProcessingMode.auto
+        package var monitor = MonitorMode.auto
         /// The answer to other participants who want to record the local voice.
         public var recordingConsent = RecordingConsent.ask
         /// The files of recordings.

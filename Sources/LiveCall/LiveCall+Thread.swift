@@ -33,7 +33,7 @@ extension LiveCall {
         case .setOutputVolume(let volume): media?.setOutputVolume(volume)
         case .setLatencyProfile(let profile): media?.setLatencyProfile(profile)
         case .setVoiceProcessing(let isOn): media?.voice?.setProcessing(isOn)
-        case .setMonitor(let isOn): media?.setMonitored(isOn)
+        case .setMonitor(let isOn, let delay): media?.setMonitored(isOn, delay: delay)
         case .setEffects(let effects):
             media?.setEffects(effects?.insert)
             // The previous effects are released outside the lock.
@@ -67,7 +67,7 @@ extension LiveCall {
                 levels.participants[participant.id] = statistics
                 observation.calls[participant.id] = .init(
                     format: statistics.configuration, rate: statistics.media.rate,
-                    missingCodecs: statistics.missingCodecs)
+                    missingCodecs: statistics.missingCodecs, mouthToEar: statistics.mouthToEar)
             }
             if case .running = snapshot.sound, let device { observe(media, device, &observation, levels) }
         }

@@ -31,8 +31,8 @@ package protocol LiveCallMedia: Sendable {
     func setMuted(_ isMuted: Bool)
     /// The seconds by which the processing of the local voice delays it now.
     var voiceLatency: Double { get }
-    /// Adds the local voice to the playback, or removes it.
-    func setMonitored(_ isMonitored: Bool)
+    /// Adds the local voice to the playback, some seconds later, or removes it.
+    func setMonitored(_ isMonitored: Bool, delay: Double)
     /// Sets the latency profile, which trades delay against gaps in the heard sound.
     func setLatencyProfile(_ profile: LatencyProfile)
     /// Sets the codec and the packet length to prefer when media is negotiated. Any thread.
@@ -65,8 +65,10 @@ extension CallSession: LiveCallMedia {
     /// Mutes the local voice, or unmutes it.
     package func setMuted(_ isMuted: Bool) { self.isMuted = isMuted }
 
-    /// Adds the local voice to the playback, or removes it.
-    package func setMonitored(_ isMonitored: Bool) { self.isMonitored = isMonitored }
+    /// Adds the local voice to the playback, some seconds later, or removes it.
+    package func setMonitored(_ isMonitored: Bool, delay: Double) {
+        (monitorDelay, self.isMonitored) = (delay, isMonitored)
+    }
 
     /// Sets the latency profile, which trades delay against gaps in the heard sound.
     package func setLatencyProfile(_ profile: LatencyProfile) { latencyProfile = profile }

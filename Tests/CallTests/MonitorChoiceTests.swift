@@ -15,7 +15,7 @@ import Testing
     }
 
     private static func choice(
-        _ mode: VoiceProcessingMode = .auto, _ input: Form = .microphone, _ output: Form = .headphones,
+        _ mode: MonitorMode = .auto, _ input: Form = .microphone, _ output: Form = .headphones,
         roundTrip: Double = 0.008, isSeparate: Bool = false, wasOn: Bool = false
     ) -> VoiceProcessingChoice {
         VoiceProcessingChoice(
@@ -52,8 +52,8 @@ import Testing
         #expect(Self.choice(.on, roundTrip: roundTrip).isOn)
     }
 
-    @Test(arguments: VoiceProcessingMode.allCases)
-    func `with a separate microphone there is no monitor`(mode: VoiceProcessingMode) {
+    @Test(arguments: MonitorMode.allCases)
+    func `with a separate microphone there is no monitor`(mode: MonitorMode) {
         let choice = Self.choice(mode, isSeparate: true)
         #expect(
             !choice.isOn

@@ -122,6 +122,46 @@ import Testing
         #expect(isSent)
     }
 
+    @Test func `the monitor is later by its delay, and what is sent is not`() {
+        let rig = Rig(says: Self.sample)
+        rig.processor.monitorDelay = 0.01
+        #expect(rig.processor.monitorDelay == 0.01)
+        rig.processor.isMonitored = true
+        rig.run(100)
+        let isLate = (Self.fade + 960..<6_400).allSatisfy { rig.heard[$0] == Self.sample($0 - 480) }
+        let isSilent = rig.heard.prefix(480).allSatisfy { $0 == 0 }
+        #expect(isLate && isSilent)
+        let isSent = rig.sent().enumerated().dropFirst(Self.fade).allSatisfy { $1 == Self.sample($0) }
+        #expect(isSent)
+        // After a pause nothing of the time before is heard.
+        rig.processor.isMonitored = false
+        rig.run(20)
+        rig.processor.isMonitored = true
+        let from = rig.heard.count
+        rig.run(7)
+        let isAnew = rig.heard[from..<from + 448].allSatisfy { $0 == 0 }
+        #expect(isAnew)
+        rig.processor.monitorDelay = 100
+        #expect(rig.processor.monitorDelay == 0.25)
+        rig.processor.monitorDelay = -1
+        #expect(rig.processor.monitorDelay == 0)
+    }
+
+    @Test func `another delay of the monitor is a fade`() {
+        let rig = Rig { sine($0, frequency: 100, rate: 48_000, amplitude: 0.2) }
+        rig.processor.isMonitored = true
+        let delays = [0, 0.012_5, 0.25, 0.003, 0, 0.005]
+        rig.run(60 * delays.count) { if $0 % 60 == 0 { rig.processor.monitorDelay = delays[$0 / 60] } }
+        // A step between two tones of 0.2 would be 0.4; the tone alone changes by 0.0026 a frame, and the fade by 0.4 in 960.
+        let steps = zip(rig.heard.dropFirst(Self.fade), rig.heard.dropFirst(Self.fade + 1)).map { abs($1 - $0) }
+        #expect(steps.allSatisfy { $0 < 0.004 }, "\(steps.max() ?? 0)")
+        let last = rig.heard.count - 1_000
+        let isLate = (last..<rig.heard.count).allSatisfy {
+            rig.heard[$0] == sine($0 - 240, frequency: 100, rate: 48_000, amplitude: 0.2)
+        }
+        #expect(isLate)
+    }
+
     @Test func `turning the monitor on and off makes no click, also during a ramp`() {
         let rig = Rig { sine($0, frequency: 100, rate: 48_000, amplitude: 0.2) }
         var (gain, step, remaining): (Float, Float, Int) = (0, 0, 0)

@@ -74,9 +74,10 @@ import Testing
     @Test(
         arguments: [
             (.auto, nil, .on), (.auto, false, .on), (.auto, true, .off), (.on, true, .off), (.off, false, .auto),
-        ] as [(VoiceProcessingMode, Bool?, VoiceProcessingMode)])
+            (.equal, true, .off),
+        ] as [(MonitorMode, Bool?, MonitorMode)])
     func `o turns the monitor on or off, and after off gives it back to auto`(
-        mode: VoiceProcessingMode, isOn: Bool?, next: VoiceProcessingMode
+        mode: MonitorMode, isOn: Bool?, next: MonitorMode
     ) {
         let snapshot = Self.room {
             $0.monitorMode = mode

@@ -204,7 +204,8 @@ extension [LiveCallCore.Action] {
             case .accompany(.control(let control), let number): "accompany \(number) \(control)"
             case .setLatencyProfile(let profile): "latency profile \(profile)"
             case .setVoiceProcessing(let isOn): "voice processing \(isOn ? "on" : "off")"
-            case .setMonitor(let isOn): "monitor \(isOn ? "on" : "off")"
+            case .setMonitor(let isOn, let delay):
+                "monitor \(isOn ? "on" : "off")\(delay > 0 ? " \(Int((delay * 1e3).rounded())) ms" : "")"
             case .setEffects(let effects): "effects \(effects?.description.texts.joined(separator: " ") ?? "none")"
             case .setEffectParameter(let parameter, let effect, let value):
                 "parameter \(parameter) of effect \(effect): \(value)"

@@ -70,7 +70,7 @@ enum DocumentExamples {
             return [.setCodec(nil), .setCodec(.pcm), .setCodec(.opus, frameMilliseconds: 2.5)]
         case .setDevice: return [.setDevice(input: nil, output: nil), .setDevice(input: "Mic 1", output: "out")]
         case .setVoiceProcessing: return VoiceProcessingMode.allCases.map { .setVoiceProcessing($0) }
-        case .setMonitor: return VoiceProcessingMode.allCases.map { .setMonitor($0) }
+        case .setMonitor: return MonitorMode.allCases.map { .setMonitor($0) }
         case .setPushToTalk: return [.setPushToTalk(true), .setPushToTalk(false)]
         case .setEffects: return [.setEffects([]), .setEffects(["reverb:large-hall,mix=20", "lv2:urn:x \"y\""])]
         case .setEffectParameter:
@@ -178,7 +178,7 @@ enum DocumentExamples {
         case .voiceProcessing:
             return [.voiceProcessing(.chosen(choice, latency: 0.03)), .voiceProcessing(.failed(.refused(code: -1)))]
         case .monitor:
-            return VoiceProcessingMode.allCases.map {
+            return MonitorMode.allCases.map {
                 .monitor(
                     VoiceProcessingChoice(
                         monitor: $0, input: nil, output: nil, hasSeparateInput: false, roundTrip: 0.01))

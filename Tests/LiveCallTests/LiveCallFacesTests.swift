@@ -67,7 +67,7 @@ import Testing
             case 15:
                 let id = CoreRig.id(1 + draw(9))
                 perform(draw(2) == 0 ? .setVolume(Float(draw(20)) / 4, of: id) : .setHeard(draw(2) == 0, of: id))
-            case 16: perform(draw(2) == 0 ? .say("la") : .setMonitor(VoiceProcessingMode.allCases[Int(draw(3))]))
+            case 16: perform(draw(2) == 0 ? .say("la") : .setMonitor(MonitorMode.allCases[Int(draw(4))]))
             case 17: perform(.setAdmission(AdmissionPolicy.allCases[Int(draw(3))]))
             case 18: rig.handle(.unsentMessages(Int(draw(3))))
             case 19: rig.startSoundIfAsked()

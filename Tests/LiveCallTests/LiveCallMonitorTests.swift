@@ -124,6 +124,38 @@ import Testing
         #expect(Self.changes(off) == [] && Self.reasons(off) == [] && off.snapshot.monitor?.reason == "as asked")
     }
 
+    @Test func `an equal monitor is as late as the latest of the others, and follows a lasting change`() throws {
+        var rig = Self.rig(Self.headphones())
+        func hear(_ delays: Double?...) {
+            for (index, delay) in delays.enumerated() {
+                rig.observation.calls[CoreRig.id(UInt64(index + 1))] = .init(
+                    format: CallConfiguration(
+                        codec: .pcm, streamRate: 48_000, channelCount: 1, framesPerPacket: 128, bitRate: 768_000,
+                        payloadType: 97, deviceRate: 48_000, deviceBlock: 128), mouthToEar: delay)
+            }
+            rig.wait(0.1)
+        }
+        try rig.perform(.setMonitor(.equal))
+        hear(nil)
+        #expect(Self.changes(rig) == ["on"])
+        hear(0.028, 0.020)
+        hear(0.027, 0.021)
+        hear(0.030, 0.020)
+        #expect(Self.changes(rig) == ["on", "on 20 ms"] && Self.reasons(rig).last == "as late as the others' voices")
+        #expect(rig.snapshot.monitorDelay == 0.02)
+        hear(0.048, 0.020)
+        // The round trip alone is longer.
+        hear(0.005, 0.006)
+        #expect(Self.changes(rig) == ["on", "on 20 ms", "on 40 ms", "on"])
+        hear(0.028)
+        try rig.perform(.setMonitor(.on))
+        rig.wait(0.1)
+        #expect(Self.changes(rig).suffix(2) == ["on 20 ms", "on"] && rig.snapshot.monitorDelay == 0)
+        try rig.perform(.setMonitor(.off))
+        rig.wait(0.1)
+        #expect(Self.changes(rig).last == "off")
+    }
+
     @Test func `with a separate microphone the monitor is unavailable, for a reason`() {
         var device = Self.headphones()
         device.hasSeparateInput = true

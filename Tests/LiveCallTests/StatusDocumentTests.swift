@@ -71,7 +71,11 @@ import Testing
         try rig.perform(.setVolume(0.25, of: CoreRig.id(2)))
         try rig.perform(.setPushToTalk(true))
         rig.observation.device = CallDevice(.speaker)
-        try rig.perform(.setMonitor(.on))
+        try rig.perform(.setMonitor(.equal))
+        rig.observation.calls[CoreRig.id(2)] = .init(
+            format: CallConfiguration(
+                codec: .pcm, streamRate: 48_000, channelCount: 1, framesPerPacket: 128, bitRate: 768_000,
+                payloadType: 97, deviceRate: 48_000, deviceBlock: 128), mouthToEar: 0.5)
         try rig.perform(.startRecording(folder: "/tmp/take"))
         rig.handle(.recordingStarted(folder: "/tmp/take"))
         rig.observation.interruption = (.noDevice, rig.now)
@@ -95,8 +99,8 @@ import Testing
         #expect(status.sound == StatusDocument.Sound(state: "running", seconds: 2) && status.dial == "talk")
         #expect(status.recording == RecordingDocument(folder: "/tmp/take", seconds: 2))
         #expect(status.interruption?.code == "no-device" && status.device?.system == "simulated")
-        #expect(status.isPushToTalk == true && status.monitor?.mode == "on" && status.monitor?.state == "on")
-        #expect(status.monitor?.reason == "as asked")
+        #expect(status.isPushToTalk == true && status.monitor?.mode == "equal" && status.monitor?.delayMs ?? 0 > 400)
+        #expect(status.monitor?.state == "on" && status.monitor?.reason == "as late as the others' voices")
         #expect(status.voiceProcessing?.mode == "auto" && status.revision == rig.snapshot.revision)
     }
 

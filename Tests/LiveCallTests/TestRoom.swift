@@ -121,7 +121,9 @@ final class TestMedia: LiveCallMedia {
     func followDevice() {}
     func setMuted(_ isMuted: Bool) { note(isMuted ? "mute" : "unmute") }
     var voiceLatency: Double { 0 }
-    func setMonitored(_ isMonitored: Bool) { note("monitor \(isMonitored ? "on" : "off")") }
+    func setMonitored(_ isMonitored: Bool, delay: Double) {
+        note("monitor \(isMonitored ? "on" : "off")\(delay > 0 ? String(format: " %.1f ms", delay * 1e3) : "")")
+    }
     func setLastingGain(_ gain: Float, of peer: PeerID) { note("gain \(gain) of \(peer.rawValue)") }
     func statistics(of peer: PeerID) -> CallStatistics? { nil }
     func startRecording(includesRawVoice: Bool) throws(CodecError) -> CallRecording {

@@ -12,12 +12,17 @@ struct VoiceMonitor: ~Copyable {
     private let isWanted: UnsafeMutablePointer<Atomic<Bool>>
     private let voice: Channels  // the cycle's
     private var hasVoice = false
+    private var delay: MonitorDelay
     private var ramp: GainRamp
     private var limiter: PeakLimiter
 
-    init(_ isWanted: UnsafeMutablePointer<Atomic<Bool>>, voice: Channels, sampleRate: Double) {
+    init(
+        _ isWanted: UnsafeMutablePointer<Atomic<Bool>>, voice: Channels, delay: consuming MonitorDelay,
+        sampleRate: Double
+    ) {
         self.isWanted = isWanted
         self.voice = voice
+        self.delay = delay
         ramp = GainRamp(0, sampleRate: sampleRate, seconds: 0.01)
         limiter = PeakLimiter(sampleRate: sampleRate)
     }
@@ -28,8 +33,9 @@ struct VoiceMonitor: ~Copyable {
         hasVoice = false
         guard frameCount > 0 else { return }
         ramp.begin(isWanted.pointee.load(ordering: .relaxed) ? 1 : 0, frameCount)
-        if ramp.isSilent { return }
+        if ramp.isSilent { return delay.reset() }
         for c in 0..<voice.count { copySamples(voice[c], block[c], frameCount) }
+        delay.process(voice, frameCount)
         hasVoice = true
     }
 

@@ -2,6 +2,19 @@
 
 import EarshotAudioDevices
 
+/// The user's choice of the monitor, which plays the local voice to the local participant.
+public enum MonitorMode: String, Hashable, Sendable, CaseIterable {
+    /// On with headphones and a round trip below 15 ms.
+    case auto
+    /// On, except with a separate microphone.
+    case on
+    /// Never on.
+    case off
+    /// As ``on``, but the own voice is as late as the latest of the others' voices. So all have one distance to each other, and to
+    /// themselves.
+    case equal
+}
+
 /// Chooses the monitor, which plays the local voice to the local participant.
 extension VoiceProcessingChoice {
     /// The round trip in seconds from which on the automatic monitor is off: a later echo of the own voice disturbs.
@@ -18,7 +31,7 @@ extension VoiceProcessingChoice {
     ///   - roundTrip: the seconds from the input converter to the output converter, including all processing of the voice.
     ///   - wasOn: true if the monitor is on already, in the same mode and on the same route.
     package init(
-        monitor mode: VoiceProcessingMode, input: AudioDeviceDescription?, output: AudioDeviceDescription?,
+        monitor mode: MonitorMode, input: AudioDeviceDescription?, output: AudioDeviceDescription?,
         hasSeparateInput: Bool, roundTrip: Double, wasOn: Bool = false
     ) {
         (isOn, reason) =
@@ -26,6 +39,7 @@ extension VoiceProcessingChoice {
             case .off: (false, "as asked")
             case _ where hasSeparateInput: (false, "microphone and loudspeaker are separate devices")
             case .on: (true, "as asked")
+            case .equal: (true, "as late as the others' voices")
             case .auto: Self.automaticMonitor(input, output, roundTrip, wasOn)
             }
     }

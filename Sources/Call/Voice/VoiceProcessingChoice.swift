@@ -2,12 +2,11 @@
 
 import EarshotAudioDevices
 
-/// The user's choice of voice processing, or of the monitor.
+/// The user's choice of voice processing.
 public enum VoiceProcessingMode: String, Hashable, Sendable, CaseIterable {
-    /// Voice processing is on for a mono call with a loudspeaker and an open microphone; the monitor with headphones and a round
-    /// trip below 15 ms.
+    /// On for a mono call with a loudspeaker and an open microphone.
     case auto
-    /// On, except for voice processing with blocks that are too long, and for the monitor with a separate microphone.
+    /// On, except with blocks that are too long.
     case on
     /// Never on.
     case off

@@ -61,11 +61,17 @@ extension LiveCallCore {
             package var rate: RateState?
             /// The codecs that the participant does not offer or did not choose.
             package var missingCodecs: Set<Codec> = []
+            /// The seconds from the participant's mouth to the local ear; nil while unknown.
+            package var mouthToEar: Double?
 
-            package init(format: CallConfiguration, rate: RateState? = nil, missingCodecs: Set<Codec> = []) {
+            package init(
+                format: CallConfiguration, rate: RateState? = nil, missingCodecs: Set<Codec> = [],
+                mouthToEar: Double? = nil
+            ) {
                 self.format = format
                 self.rate = rate
                 self.missingCodecs = missingCodecs
+                self.mouthToEar = mouthToEar
             }
         }
 
@@ -137,7 +143,7 @@ extension LiveCallCore {
         case setOutputVolume(Float)
         case setLatencyProfile(LatencyProfile)
         case setVoiceProcessing(Bool)
-        case setMonitor(Bool)
+        case setMonitor(Bool, delay: Double)
         /// Replaces the effects of the local voice; nil for none.
         case setEffects(PreparedEffects?)
         /// Changes a parameter of the effects that were set last.

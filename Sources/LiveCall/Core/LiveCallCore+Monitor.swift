@@ -5,9 +5,12 @@ import EarshotCall
 
 /// The monitor, by which the local participant hears itself.
 extension LiveCallCore {
+    /// The seconds by which the delay of an equal monitor may be wrong before it follows the others' voices.
+    private static let monitorDelayTolerance = 0.003
+
     /// The mode and the route for which the monitor was chosen. Another one is a reason to choose again.
     struct MonitorBasis: Hashable, Sendable {
-        var mode: VoiceProcessingMode
+        var mode: MonitorMode
         var route: AudioRoute
     }
 
@@ -21,12 +24,16 @@ extension LiveCallCore {
         }
         let basis = MonitorBasis(mode: next.monitorMode, route: device.route)
         let wasOn = next.monitor?.isOn ?? false
+        let roundTrip = device.inputLatency + device.outputLatency + observation.voiceLatency
         let choice = VoiceProcessingChoice(
             monitor: basis.mode, input: device.route.input, output: device.route.output,
             hasSeparateInput: device.hasSeparateInput,
-            roundTrip: device.inputLatency + device.outputLatency + observation.voiceLatency,
+            roundTrip: roundTrip,
             wasOn: wasOn && basis == monitorBasis)
-        monitor(choice.isOn)
+        let latest = observation.calls.values.compactMap(\.mouthToEar).max() ?? 0
+        let delay = basis.mode == .equal ? max(0, latest - roundTrip) : 0
+        let isNear = basis == monitorBasis && abs(delay - next.monitorDelay) <= Self.monitorDelayTolerance
+        monitor(choice.isOn, delay: isNear ? next.monitorDelay : delay)
         guard basis != monitorBasis || choice.isOn != wasOn else { return }
         let isNewMode = monitorBasis.map { $0.mode != basis.mode } ?? (basis.mode == .on)
         monitorBasis = basis
@@ -34,9 +41,9 @@ extension LiveCallCore {
         if choice.isOn != wasOn || isNewMode { notify(.monitor(choice)) }
     }
 
-    private mutating func monitor(_ isOn: Bool) {
-        guard isOn != isMonitored else { return }
-        isMonitored = isOn
-        act(.media(.setMonitor(isOn)))
+    private mutating func monitor(_ isOn: Bool, delay: Double = 0) {
+        guard isOn != isMonitored || delay != next.monitorDelay else { return }
+        (isMonitored, next.monitorDelay) = (isOn, delay)
+        act(.media(.setMonitor(isOn, delay: delay)))
     }
 }

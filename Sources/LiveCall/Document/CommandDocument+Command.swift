@@ -49,7 +49,8 @@ extension CommandDocument {
         case .setLatencyProfile(let profile): dial = profile.description
         case .setCodec(let codec, let frame): (self.codec, frameMs) = (codec?.rawValue, frame)
         case .setDevice(let input, let output): (self.input, self.output) = (input, output)
-        case .setVoiceProcessing(let mode), .setMonitor(let mode): self.mode = mode.rawValue
+        case .setVoiceProcessing(let mode): self.mode = mode.rawValue
+        case .setMonitor(let mode): self.mode = mode.rawValue
         case .setPushToTalk(let isOn): self.isOn = isOn
         case .setEffects(let texts): effects = texts
         case .setEffectParameter(let name, let effect, let value):
@@ -94,7 +95,7 @@ extension CommandDocument {
                 output: try optionalValue(output, "output") { Self.name($0) })
         case .setVoiceProcessing:
             return .setVoiceProcessing(try requiredValue(mode, "mode") { VoiceProcessingMode(rawValue: $0) })
-        case .setMonitor: return .setMonitor(try requiredValue(mode, "mode") { VoiceProcessingMode(rawValue: $0) })
+        case .setMonitor: return .setMonitor(try requiredValue(mode, "mode") { MonitorMode(rawValue: $0) })
         case .setPushToTalk: return .setPushToTalk(try requiredValue(isOn, "isOn") { $0 })
         case .setEffects: return .setEffects(try requiredValue(effects, "effects") { $0 })
         case .setEffectParameter:

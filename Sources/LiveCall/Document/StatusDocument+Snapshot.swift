@@ -47,7 +47,7 @@ extension StatusDocument {
             voiceProcessing = VoiceProcessingDocument(snapshot.voiceProcessing, mode: snapshot.voiceProcessingMode)
         }
         if snapshot.sound != .none {
-            monitor = MonitorDocument(snapshot.monitor, mode: snapshot.monitorMode)
+            monitor = MonitorDocument(snapshot.monitor, mode: snapshot.monitorMode, delay: snapshot.monitorDelay)
             isPushToTalk = snapshot.isPushToTalk
         }
         effects = snapshot.effects.map { EffectsDocument($0) }

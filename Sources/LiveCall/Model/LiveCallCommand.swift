@@ -49,7 +49,7 @@ public enum LiveCallCommand: Hashable, Sendable {
     /// Sets the mode of voice processing.
     case setVoiceProcessing(VoiceProcessingMode)
     /// Sets the mode of the monitor, by which the local participant hears its own voice with its effects, muted or not.
-    case setMonitor(VoiceProcessingMode)
+    case setMonitor(MonitorMode)
     /// Begins or ends push to talk. It begins muted, and ``setMuted(_:)`` then says when the local participant talks. Its end
     /// restores the mute from before.
     case setPushToTalk(Bool)

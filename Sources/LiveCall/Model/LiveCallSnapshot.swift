@@ -97,7 +97,9 @@ public struct LiveCallSnapshot: Hashable, Sendable {
     /// The choice of the monitor, by which the local participant hears itself; nil before it was chosen for a device.
     public internal(set) var monitor: VoiceProcessingChoice?
     /// The requested mode of the monitor.
-    package internal(set) var monitorMode = VoiceProcessingMode.auto
+    package internal(set) var monitorMode = MonitorMode.auto
+    /// The seconds by which the monitor is later than the round trip of the device.
+    package internal(set) var monitorDelay = 0.0
     /// True during push to talk, in which the local participant is muted except while talking.
     public internal(set) var isPushToTalk = false
     /// The effects of the local voice; nil for none.

@@ -18,7 +18,7 @@ enum ConfigurationKey: String, CaseIterable {
         case .device: AudioBackend.allCases.map(\.rawValue).joined(separator: ", ")
         case .microphone, .speaker: "a device's name, or a part of it"
         case .dial: "sing, talk, listen or a number from 0 to 1"
-        case .monitor: VoiceProcessingMode.allCases.map(\.rawValue).joined(separator: ", ")
+        case .monitor: MonitorMode.allCases.map(\.rawValue).joined(separator: ", ")
         case .accept: AdmissionPolicy.allCases.map(\.rawValue).joined(separator: ", ")
         case .allowRecording: RecordingConsent.allCases.map(\.rawValue).joined(separator: ", ")
         }
@@ -32,7 +32,7 @@ enum ConfigurationKey: String, CaseIterable {
             case .device: AudioBackend(rawValue: value) != nil
             case .microphone, .speaker: !value.isEmpty && value.utf8.count <= 1_024
             case .dial: LatencyProfile(argument: value) != nil
-            case .monitor: VoiceProcessingMode(rawValue: value) != nil
+            case .monitor: MonitorMode(rawValue: value) != nil
             case .accept: AdmissionPolicy(rawValue: value) != nil
             case .allowRecording: RecordingConsent(rawValue: value) != nil
             }

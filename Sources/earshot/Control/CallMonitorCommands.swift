@@ -6,13 +6,16 @@ import EarshotLiveCall
 
 struct SetCallMonitor: CallControlCommand {
     static let configuration = CommandConfiguration(
-        commandName: "monitor", abstract: "Hear yourself in the call: auto, on or off.",
+        commandName: "monitor", abstract: "Hear yourself in the call: auto, on, off or equal.",
         discussion: "Others hear you as before. To mute yourself: earshot call mute")
 
     static let examples = [CommandExample("Hear yourself, with your effects", "earshot call monitor on")]
 
-    @Argument(help: "auto (with headphones, if the round trip is below 15 ms), on or off.")
-    var mode: VoiceProcessingMode
+    @Argument(
+        help:
+            "auto (with headphones, if the round trip is below 15 ms), on, off, or equal (as late as you hear the others)."
+    )
+    var mode: MonitorMode
 
     @OptionGroup var call: RunningCallOptions
     @OptionGroup(title: "General") var general: GeneralOptions

@@ -15,7 +15,7 @@ enum MonitorSentences {
     }
 
     /// Returns the sentence about a mode that waits for the sound, which has not begun.
-    static func awaited(_ mode: VoiceProcessingMode) -> String {
+    static func awaited(_ mode: MonitorMode) -> String {
         "Monitor: \(mode.rawValue), as soon as another participant is in the room"
     }
 

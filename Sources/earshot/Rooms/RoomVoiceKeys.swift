@@ -40,7 +40,7 @@ struct RoomVoiceKeys {
         }
         switch snapshot.monitorMode {
         case .auto: return .perform(.setMonitor(snapshot.monitor?.isOn == true ? .off : .on))
-        case .on: return .perform(.setMonitor(.off))
+        case .on, .equal: return .perform(.setMonitor(.off))
         case .off: return .perform(.setMonitor(.auto))
         }
     }

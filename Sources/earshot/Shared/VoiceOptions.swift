@@ -5,6 +5,7 @@ import EarshotCall
 import EarshotLiveCall
 
 extension VoiceProcessingMode: ExpressibleByArgument {}
+extension MonitorMode: ExpressibleByArgument {}
 
 /// The processing of the local voice in a call.
 struct VoiceOptions: ParsableArguments {
@@ -17,9 +18,9 @@ struct VoiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Hear yourself, with your effects. auto: with headphones, if the round trip is below 15 ms.",
+            "Hear yourself, with your effects. auto: with headphones, if the round trip is below 15 ms. equal: as late as you hear the others.",
             valueName: "mode"))
-    var monitor = VoiceProcessingMode.auto
+    var monitor = MonitorMode.auto
 
     /// Returns the processing of the local voice for the session's device; nil for none.
     func makeVoice(_ card: SoundCard) -> CallVoice? {

@@ -151,7 +151,7 @@ final class ChangedPeer {
         case .setOutputVolume(let volume): session.setOutputVolume(volume)
         case .setLatencyProfile(let profile): session.setLatencyProfile(profile)
         case .setVoiceProcessing(let isOn): voice.setProcessing(isOn)
-        case .setMonitor(let isOn): session.setMonitored(isOn)
+        case .setMonitor(let isOn, let delay): session.setMonitored(isOn, delay: delay)
         case .setEffects(let new):
             session.setEffects(new?.insert)
             effects = new

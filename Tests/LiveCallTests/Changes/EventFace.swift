@@ -47,7 +47,7 @@ struct EventFace {
         var voiceProcessing: VoiceProcessingState?
         var preferredCodec: Codec?
         var packetMilliseconds: Double?
-        var monitorMode: VoiceProcessingMode
+        var monitorMode: MonitorMode
         var isMonitored: Bool
         var isPushToTalk: Bool
         var effects: CallEffectsDescription?
