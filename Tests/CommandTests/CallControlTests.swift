@@ -241,6 +241,8 @@ import Testing
         #expect(try refused(.singing) == ["agree", "lead", "resume", "stop"])
         #expect(try refused(.paused) == ["agree", "lead", "pause", "stop"])
         #expect(try refused(.listening) == ["agree", "lead", "pause", "resume", "seek 5"])
+        let late = DuetOrder.seek(to: 300).obstacle(singing)
+        #expect(late == "The song ends at \(PlayLine.clock(singing.duration ?? 0)).")
         let people = [ParticipantDocument(try Self.participant(2, "Ben"))]
         #expect(
             DuetSentences.done(.singAgain, singing, people)

@@ -98,6 +98,22 @@ import Testing
         #expect(keys.take(.character("r"), DuetExample.status(.agreeing), []) == .ignore)
     }
 
+    @Test func `in mid-song the key q asks first, and y leaves`() {
+        var keys = DuetKeys()
+        let singing = DuetExample.status(.singing)
+        #expect(
+            keys.take(.character("q"), singing, [])
+                == .ask("Leave in mid-song? This take stays as take 1, unfinished. Keys: y leave, n go on"))
+        #expect(keys.take(.character("n"), singing, []) == .say("The song goes on."))
+        _ = keys.take(.character("q"), singing, [])
+        #expect(keys.take(.character("y"), singing, []) == .leave)
+        // The song may be over before the answer.
+        _ = keys.take(.character("Q"), singing, [])
+        #expect(keys.take(.character("y"), DuetExample.status(.ended), []) == .leave)
+        #expect(keys.take(.character("q"), DuetExample.status(.ended), []) == nil)
+        #expect(keys.take(.character("q"), DuetExample.status(.agreeing), []) == nil)
+    }
+
     @Test func `a key that does nothing has an answer`() {
         let alone = DuetExample.status(.agreeing) { $0.duet.singers = [] }
         #expect(DuetKeys.order(for: .enter, alone) == nil)

@@ -196,6 +196,42 @@ import Testing
         #expect(notices.notices(status(.singing, own, kept: 1), people()) == [.say("Sing.")])
     }
 
+    @Test func `another mode is no withdrawal, and who leaves in mid-song is named`() {
+        var notices = DuetNotices()
+        func status(
+            _ phase: DuetStatus<MemberID>.Phase, _ mode: DuetMode<MemberID>, agreed: Bool, ben hasAgreed: Bool
+        ) -> LiveDuetStatus {
+            DuetExample.status(phase) {
+                ($0.duet.mode, $0.duet.hasAgreed, $0.duet.singers[0].hasAgreed) = (mode, agreed, hasAgreed)
+            }
+        }
+        _ = notices.notices(status(.agreeing, .together, agreed: true, ben: true), people())
+        let changed = notices.notices(status(.agreeing, .led(by: ben), agreed: false, ben: false), people())
+        #expect(changed.count == 1 && changed.allSatisfy { if case .ask = $0 { true } else { false } }, "\(changed)")
+        #expect(
+            notices.notices(status(.agreeing, .led(by: ben), agreed: false, ben: true), people())
+                == [.say("Ben agrees.")])
+        _ = notices.notices(status(.singing, .led(by: ben), agreed: true, ben: true), people())
+        #expect(
+            notices.notices(status(.singing, .led(by: ben), agreed: true, ben: false), people())
+                == [.say("Ben has left this take.")])
+        #expect(notices.notices(status(.singing, .led(by: ben), agreed: true, ben: false), people()) == [])
+    }
+
+    @Test func `who has withdrawn as the song began is asked to join in`() {
+        var notices = DuetNotices()
+        _ = notices.notices(DuetExample.status(.agreeing), people())
+        let others = DuetExample.status(.agreeing) {
+            $0.duet.phaseOfOthers = .singing
+            $0.duet.singers[0].hasAgreed = true
+        }
+        #expect(
+            notices.notices(others, people()).first
+                == .ask(
+                    "Ben is singing Blue Moon, 1:00 of 3:12. Delay 9 ms. Your voice will be recorded. Press Enter to "
+                        + "join in."))
+    }
+
     @Test func `voices, the mix and failures are reported once`() {
         var notices = DuetNotices()
         _ = notices.notices(DuetExample.status(.ended), people())
@@ -207,7 +243,7 @@ import Testing
         #expect(
             notices.notices(mixed, people()) == [
                 .say(
-                    "Saved: /d/mix.m4a  Keys: Enter listen together, e change the mix, arrows balance it, r sing again, q leave"
+                    "Saved: /d/mix.m4a\nKeys: Enter listen together, e change the mix, arrows balance it, r sing again, q leave"
                 )
             ])
         #expect(notices.notices(mixed, people()) == [])
@@ -450,5 +486,11 @@ import Testing
         line.others = [.init(name: "Bartholomew"), .init(name: "Clementine")]
         let text = line.text(width: 40, hasColour: false)
         #expect(text.contains("begins in 3") && text.count < 40, "\(text)")
+        // A singer needs the own meter most.
+        line.others = [.init(name: "Bernd Müller", peak: 0.1, delay: 0.018, isConnected: true)]
+        line.isMuted = false
+        #expect(
+            line.text(width: 80, hasColour: false).contains(
+                "me [----------]  ♪ begins in 3  Blue Moon  Bernd Müller 18 ms"))
     }
 }

@@ -125,6 +125,15 @@ import Testing
         #expect(line.text(width: 200, hasColour: true).contains("\u{1B}[32mBob\u{1B}[0m"))
     }
 
+    @Test(arguments: [40, 60, 80]) func `wide characters count as two columns`(width: Int) {
+        let other = RoomStatusLine.Other(name: "山田太郎山田太郎", delay: 0.018, isConnected: true)
+        let duet = "♪ 上を向いて歩こう 0:01/0:12"
+        let line = RoomStatusLine(elapsed: 12, peak: 0.1, duet: duet, others: [other])
+        let text = line.text(width: width, hasColour: false)
+        #expect(PlayLine.columns(text) < width, "\(text)")
+        #expect(PlayLine.columns("山a") == 3)
+    }
+
     @Test func `at 40 columns the status line keeps delay and losses and drops the meters`() {
         var other = others[0]
         (other.name, other.lost) = ("Bartholomew", 17)

@@ -285,6 +285,41 @@ import Testing
         #expect(!files.isBusy(with: [bob, cid]))
     }
 
+    @Test func `a duet is busy from the song's end on, also before its recording ends`() throws {
+        var duet = LiveDuet()
+        var core = DuetCore(own: CoreRig.id(1), singer: 1)
+        core.setMembers([CoreRig.id(1), bob], host: CoreRig.id(1))
+        try core.choose(SongFile.describe(Beat(tempo: 240), duration: 1))
+        var now = HostTime.now()
+        func wait(_ seconds: Double) {
+            for _ in 0..<Int(seconds * 20) {
+                now = now.advanced(bySeconds: 0.05)
+                var message = DuetMessage()
+                (message.singer, message.presentSong, message.agreement) = (2, core.song?.hash, 1)
+                core.receive(message.bytes, from: bob, at: now)
+                _ = core.tick(at: now)
+            }
+            duet.core = core
+        }
+        wait(0.2)
+        try core.setMode(.together)
+        try core.agree()
+        wait(3)
+        #expect(duet.status(at: now)?.duet.phase == .singing && duet.status(at: now)?.isBusy == false)
+        var files = LiveDuet.Attempt(
+            folder: "/take 1", recordingFolders: ["/take 1 recording"], sound: .file("/song"), songTitle: "Song")
+        files.singers = [bob]
+        duet[1] = files
+        #expect(duet.status(at: now)?.isBusy == false)
+        wait(1)
+        let ended = try #require(duet.status(at: now))
+        #expect(ended.duet.phase == .ended && ended.isBusy && ended.isSending && ended.awaitedSingers == [bob])
+        (duet[1]?.isOver, duet[1]?.stemTime) = (true, now)
+        #expect(duet.status(at: now)?.isSending == false && duet.status(at: now)?.isBusy == true)
+        duet[1]?.receivers = [bob]
+        #expect(duet.status(at: now)?.isSending == true)
+    }
+
     @Test func `a mix can be made again with another preset, once there is one`() throws {
         var duet = LiveDuet()
         let now = HostTime(nanoseconds: 5)
@@ -301,13 +336,13 @@ import Testing
         #expect(throws: DuetRefusal.mixMissing) { try duet.mixAgain(at: now) { $0.preset = stage } }
         duet[1]?.mixPath = "/take 1/mix.m4a"
         try duet.mixAgain(at: now) { $0.preset = stage }
-        #expect(duet[1]?.needsMix(at: now) == true && duet[1]?.preset == stage)
+        #expect(duet[1]?.needsMix(at: now, with: [bob, cid]) == true && duet[1]?.preset == stage)
         #expect(duet.status(at: now)?.mixPreset == .standard && duet.status(at: now)?.isBusy == true)
         // More changes of the balance may follow.
         duet[1]?.balance.voices = [.init(name: "Ann"), .init(name: "song", isSong: true)]
         try duet.mixAgain(at: now.advanced(bySeconds: 1)) { _ = $0.balance.setDecibels(-100, of: "SONG") }
-        #expect(duet[1]?.needsMix(at: now.advanced(bySeconds: 0.9)) == false)
-        #expect(duet[1]?.needsMix(at: now.advanced(bySeconds: 1)) == true)
+        #expect(duet[1]?.needsMix(at: now.advanced(bySeconds: 0.9), with: []) == false)
+        #expect(duet[1]?.needsMix(at: now.advanced(bySeconds: 1), with: []) == true)
         #expect(duet.status(at: now)?.balance.voices.map(\.decibels) == [0, -24])
         let isKnown = duet[1]?.balance.setDecibels(1, of: "Cid")
         #expect(isKnown == false)
@@ -319,11 +354,19 @@ import Testing
         (files.singers, files.stems, files.stemTime) = ([bob, cid], [bob], HostTime(nanoseconds: 0))
         let now = HostTime(nanoseconds: 1_000_000_000)
         files.isOver = true
-        #expect(!files.needsMix(at: now))
+        #expect(!files.needsMix(at: now, with: [bob, cid]))
+        // A singer who has left is not awaited for long, since nothing arrives before a return.
+        let later = now.advanced(bySeconds: 3)
+        #expect(files.needsMix(at: later, with: [bob]) && !files.needsMix(at: later, with: [bob, cid]))
+        #expect(files.needsMix(at: now.advanced(bySeconds: 30), with: [bob, cid]))
         files.unableSingers = [cid]
-        #expect(files.needsMix(at: now))
+        #expect(files.needsMix(at: now, with: [bob, cid]))
         // The voice of another singer's turn is awaited from the end of the song.
         files.isOver = false
-        #expect(!files.needsMix(at: now))
+        #expect(!files.needsMix(at: now, with: [bob, cid]))
+        (files.isOver, files.isSung, files.stems, files.singers) = (true, false, [], [])
+        #expect(!files.needsMix(at: now, with: [bob, cid]) && !files.hasVoice)
+        files.stems = [bob]
+        #expect(files.needsMix(at: now, with: [bob, cid]))
     }
 }

@@ -32,6 +32,18 @@ import Testing
         return Side(name: name, take: take)
     }
 
+    @Test func `the last take of a song is found by its number`() throws {
+        let scratch = try MixRig()
+        #expect(TakeFolders.latest(in: scratch.folder) == nil)
+        for name in ["take 1", "take 2", "take 10", "take 10 recording", "take x"] {
+            let folder = scratch.path(name)
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        }
+        #expect(TakeFolders.latest(in: scratch.folder) == scratch.path("take 10"))
+        try Data().write(to: URL(fileURLWithPath: scratch.path("take 10/recording.json")))
+        #expect(TakeFolders.latest(in: scratch.path("take 10")) == nil)
+    }
+
     private func gaps(of singer: String, in take: String) throws -> [RecordingManifest.Gap] {
         try RecordingManifest(inFolder: take).tracks.first { $0.name == singer }?.gaps ?? []
     }

@@ -48,8 +48,14 @@ extension DuetCore {
         return number
     }
 
-    /// Proposes the mode of the song's first attempt, as the host.
+    /// Proposes the mode of the song's first attempt, as the host. Gives the turn of a singer who has left to another one.
     mutating func proposeMode(at now: HostTime) {
+        if host == own, transport.state == .waiting, transport.isInTurn == true, mode == nil, !others.isEmpty,
+            let next = try? number(of: nextSinger)
+        {
+            agreement = nil
+            return setLeader(next, isInTurn: true)
+        }
         guard host == own, transport.state == .waiting, transport.leader == nil, song != nil, !others.isEmpty else {
             modeTime = nil
             return

@@ -21,8 +21,8 @@ extension DuetCore {
         begun = transport.attempt
     }
 
-    /// The singer after that of the present turn. After the last one comes the first.
-    private var nextSinger: Member {
+    /// The singer after that of the present turn. After the last one comes the first, also if the singer of the turn has left.
+    var nextSinger: Member {
         let singers = ([own] + others.filter { $0.value.message.singer != nil }.keys).sorted()
         let present = singers.firstIndex { $0 == mode?.leader }
         return singers[present.map { ($0 + 1) % singers.count } ?? 0]

@@ -70,13 +70,14 @@ extension LiveCall {
         let isRecording = snapshot.recording != nil || snapshot.isRecordingAwaited
         let (stems, mixes) = duet.withLock { duet in
             duet.noteSingers(snapshot, at: now)
+            let present = Set((duet.core?.status(at: now).singers ?? []).map(\.member))
             var (stems, mixes): ([(UInt32, LiveDuet.Attempt)], [(UInt32, LiveDuet.Attempt)]) = ([], [])
             for (_, number, files) in duet.attempts {
                 if files.isOver, !isRecording, !files.isStemRequested {
                     duet.update(files.folder) { $0.isStemRequested = true }
                     stems.append((number, files))
                 }
-                guard files.needsMix(at: now) else { continue }
+                guard files.needsMix(at: now, with: present) else { continue }
                 duet.update(files.folder) { ($0.isMixRequested, $0.isMixing) = (true, true) }
                 mixes.append((number, files))
             }
@@ -101,8 +102,10 @@ extension LiveCall {
         guard let own else { return }
         for (_, number, files) in duet.withLock({ $0.attempts }) {
             if !files.isStemRequested { _ = await makeStem(number, files, by: own) }
-            if duet.withLock({ duet in duet.attempts.contains { $0.files.folder == files.folder && !$0.files.isMixed } }
-            ) {
+            let isUnmixed = duet.withLock { duet in
+                duet.attempts.contains { $0.files.folder == files.folder && !$0.files.isMixed && $0.files.hasVoice }
+            }
+            if isUnmixed {
                 duet.withLock { duet in duet.update(files.folder) { $0.isMixRequested = true } }
                 await mix(number, files)
             }
@@ -137,7 +140,10 @@ extension LiveCall {
             return path
         } catch {
             duet.withLock { duet in
-                duet.note(.ownStem(error))
+                // Who left before the song has sung nothing.
+                let status = duet.core?.status(at: .now())
+                let isLeft = status?.attempt == number && status?.hasLeft == true
+                if !isLeft || !error.isSilence { duet.note(.ownStem(error)) }
                 duet.update(attempt.folder) { files in
                     files.stemTime = .now()
                     // The voices of others make a mix if they arrive.

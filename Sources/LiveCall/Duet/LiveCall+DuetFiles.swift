@@ -34,7 +34,12 @@ extension LiveCall {
                     return true
                 }
             }
-            guard isRepeated || status.hasLeft || duet.withLock({ $0.awaitsStem(of: member) }) else { return false }
+            guard
+                isRepeated || status.hasLeft || status.phaseOfOthers != nil
+                    || duet.withLock({ $0.awaitsStem(of: member) })
+            else {
+                return false
+            }
             try? await Task.sleep(for: .milliseconds(50))
         } while HostTime.now() < end && !Task.isCancelled
         if isRepeated { file.decline() }

@@ -75,7 +75,8 @@ extension LiveCall {
 
     /// The results of all attempts, in order. Waits for the disk.
     package var duetTakeResults: [DuetTakeResult] {
-        duet.withLock { $0.attempts.map(\.files) }.map { files in
+        // A turn of another singer whose voice did not arrive is no take.
+        duet.withLock { $0.attempts.map(\.files) }.filter(\.hasVoice).map { files in
             if let path = files.mixPath { return .mix(path: path) }
             if !files.stems.isEmpty { return .voices(folder: files.folder) }
             let folder = files.recordingFolders.last { folder in

@@ -57,6 +57,9 @@ struct LiveDuet: Sendable {
         /// The singers whose voices are missing in the mix.
         var mixMissing: Set<MemberID> = []
 
+        /// False while a turn of another singer has no voice that could be mixed.
+        var hasVoice: Bool { isSung || !stems.isEmpty }
+
         /// The other singers whose stems may still arrive.
         var awaitedSingers: Set<MemberID> {
             singers.subtracting(stems).subtracting(refusedStems).subtracting(unableSingers)
@@ -70,12 +73,20 @@ struct LiveDuet: Sendable {
             return !isMixed && awaited.isEmpty || !awaited.isDisjoint(with: present)
         }
 
+        /// Returns true while the local voice is being made, or sent to singers who are present.
+        func isSending(to present: Set<MemberID>) -> Bool {
+            isOver && isSung && (stemTime == nil || !receivers.isDisjoint(with: present))
+        }
+
         /// Returns true if the mix should be made now.
-        func needsMix(at now: HostTime) -> Bool {
-            guard isOver, let stemTime, !isMixRequested, !isMixing, arrivingStems.isEmpty,
+        /// - Parameter present: the other singers who are present.
+        func needsMix(at now: HostTime, with present: Set<MemberID>) -> Bool {
+            guard isOver, hasVoice, let stemTime, !isMixRequested, !isMixing, arrivingStems.isEmpty,
                 mixTime.map({ $0 <= now }) ?? true
             else { return false }
-            return awaitedSingers.isEmpty || now.seconds(since: stemTime) > LiveDuet.stemTimeout
+            let awaited = awaitedSingers
+            let timeout = awaited.isDisjoint(with: present) ? LiveDuet.absenceTimeout : LiveDuet.stemTimeout
+            return awaited.isEmpty || now.seconds(since: stemTime) > timeout
         }
 
         /// Adds a singer who agreed. One that came back under another number has one place.
@@ -97,8 +108,8 @@ struct LiveDuet: Sendable {
     private static let problemLimit = 50
     /// The bytes of songs that a call receives.
     static let songLimit: Int64 = 2 << 30
-    /// Seconds after the local stem for which the stems of others are awaited.
-    fileprivate static let stemTimeout = 30.0
+    /// Seconds after the local stem for which the stems of others are awaited, and if no one of these is present.
+    fileprivate static let (stemTimeout, absenceTimeout) = (30.0, 3.0)
 
     var core: DuetCore<MemberID>?
     /// The song that the local singer has chosen, until the call is in a room.
@@ -179,7 +190,9 @@ struct LiveDuet: Sendable {
         let duet = core.status(at: now)
         let attempt = self[duet.attempt]
         let present = Set(duet.singers.map(\.member))
-        let open = attempts.map(\.files).filter(\.isOver)
+        // The recording goes on for a moment after the song.
+        let isEnding = duet.phase == .ended && attempt?.isOver == false
+        let open = attempts.map(\.files).filter { $0.isOver || isEnding && $0.folder == attempt?.folder }
         return LiveDuetStatus(
             duet: duet, arrivedPart: arrivedPart, presentStems: attempt?.stems ?? [], singers: attempt?.singers ?? [],
             mixPath: attempt?.mixPath, mixPreset: attempt?.mixPreset ?? .standard,
@@ -191,7 +204,8 @@ struct LiveDuet: Sendable {
             },
             awaitedSingers: present.intersection(open.flatMap { $0.awaitedSingers.union($0.arrivingStems) }),
             receivers: present.intersection(open.flatMap(\.receivers)),
-            isBusy: attempts.contains { $0.files.isBusy(with: present) },
+            isBusy: isEnding || attempts.contains { $0.files.isBusy(with: present) },
+            isSending: isEnding || attempts.contains { $0.files.isSending(to: present) },
             isUnfinished: attempts.contains { !$0.files.isMixed },
             problems: problems)
     }

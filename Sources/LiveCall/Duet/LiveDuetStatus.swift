@@ -34,6 +34,8 @@ public struct LiveDuetStatus: Sendable {
     package var receivers: Set<MemberID> = []
     /// True while stems are made, mixed, and exchanged with singers who are present.
     package var isBusy = false
+    /// True while the local voice is made, and sent to singers who are present.
+    package var isSending = false
     /// True if an attempt has no mix yet.
     package var isUnfinished = false
     /// The failures so far, in order.

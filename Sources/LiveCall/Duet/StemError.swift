@@ -37,6 +37,13 @@ package enum StemError: Error, Equatable, CustomStringConvertible {
     }
 }
 
+extension Error {
+    /// True if nothing was sung, so that there is no stem.
+    var isSilence: Bool {
+        if case .nothingUsable(_, let faults)? = self as? StemError { faults.isEmpty } else { false }
+    }
+}
+
 /// A fault of a take or its sound. What it concerns is silent in the stem.
 package enum StemFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// One of several recordings cannot be read.

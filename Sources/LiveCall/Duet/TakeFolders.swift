@@ -61,6 +61,14 @@ package struct TakeFolders: Sendable {
         takes(titled: "", in: parent).map { TakeFolders(folder: $0) }.filter { $0.isUnfinished && $0.wasSung }
     }
 
+    /// Returns the last take in the folder of a song's takes; nil for any other folder.
+    package static func latest(in folder: String) -> String? {
+        if PathText.status("\(folder)/\(RecordingManifest.fileName)") != nil { return nil }
+        let numbers = (PathText.names(inFolder: folder) ?? []).filter { $0.hasPrefix("take ") }
+            .compactMap { Int($0.dropFirst(5)) }
+        return numbers.max().map { "\(folder)/take \($0)" }
+    }
+
     /// Returns the songs of earlier takes with a song's title.
     static func songs(like song: DuetSong, in parent: String?) -> [String] {
         takes(of: song, in: parent).flatMap { take in

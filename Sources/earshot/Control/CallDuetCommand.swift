@@ -148,7 +148,11 @@ extension DuetOrder {
             return duet.isOver ? nil : "The turn is not over. See: earshot call duet"
         case .pause: isUseful = duet.isSong && duet.phase != "paused"
         case .resume: isUseful = duet.phase == "paused"
-        case .seek: isUseful = duet.isSong
+        case .seek(let seconds):
+            if let duration = duet.duration, seconds >= duration, duet.isSong {
+                return "The song ends at \(PlayLine.clock(duration))."
+            }
+            isUseful = duet.isSong
         case .listen(false): isUseful = duet.phase == "listening"
         }
         if isUseful { return nil }

@@ -27,7 +27,7 @@ enum ListedPerson {
         throw Failure(
             "No \(kind.lowercased().dropLast()) is called '\(text)'. "
                 + (names.isEmpty
-                    ? "There is none." : ErrorText.suggestion(nearestNames(text, in: names), otherwise: list)),
+                    ? "There are none." : ErrorText.suggestion(nearestNames(text, in: names), otherwise: list)),
             status: Failure.noHost)
     }
 

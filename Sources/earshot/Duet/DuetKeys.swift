@@ -11,12 +11,17 @@ struct DuetKeys {
         /// A question, which `y` or `n` answers.
         case ask(String)
         case say(String)
+        /// The user leaves in mid-song.
+        case leave
         /// The key does nothing.
         case ignore
     }
 
     /// The question if a take may end, with the guests who asked to join at that time.
     private struct Question {
+        enum Subject { case singAgain, leave }
+
+        var subject: Subject
         var attempt: UInt32
         var joinRequests: [JoinRequestID]
     }
@@ -29,6 +34,7 @@ struct DuetKeys {
         Tab  before the song: all together, who leads, or one after the other; then: the next one's turn
         p  pause or resume                ← →  seek 5 s back or forward
         r  sing again: a new take         e  after the song: change your mix
+        q  leave; in mid-song after a question
         ↑ ↓  after the song: select a voice of the mix;  ← →  by 1 dB
         """
 
@@ -44,9 +50,12 @@ struct DuetKeys {
         if let asked, let isAgreed = RoomKeyBindings.consent(for: key) {
             return Self.answer(isAgreed, to: asked, status, joinRequests)
         }
-        if status.duet.phase.isSong, Self.owns(key, status) {
-            question = Question(attempt: status.duet.attempt, joinRequests: joinRequests)
-            return .ask(DuetSentences.singAgainQuestion(attempt: status.duet.attempt))
+        if status.duet.phase.isSong, let subject = Self.subject(of: key) {
+            let attempt = status.duet.attempt
+            question = Question(subject: subject, attempt: attempt, joinRequests: joinRequests)
+            return .ask(
+                subject == .leave
+                    ? DuetSentences.leaveQuestion(attempt: attempt) : DuetSentences.singAgainQuestion(attempt: attempt))
         }
         if let action = balance(key, status) { return action }
         if let order = Self.order(for: key, status) { return .perform(order) }
@@ -85,9 +94,18 @@ struct DuetKeys {
         guard joinRequests == question.joinRequests else { return .say(DuetSentences.questionChanged) }
         guard isAgreed else { return .say(DuetSentences.songGoesOn) }
         guard status.duet.attempt == question.attempt, status.duet.phase.isSong else {
-            return .say(DuetSentences.takeIsOver)
+            return question.subject == .leave ? .leave : .say(DuetSentences.takeIsOver)
         }
-        return .perform(.singAgain)
+        return question.subject == .leave ? .leave : .perform(.singAgain)
+    }
+
+    /// Returns the question that a key opens in mid-song; nil for none.
+    private static func subject(of key: Key) -> Question.Subject? {
+        switch key {
+        case .character("r"), .character("R"): .singAgain
+        case .character("q"), .character("Q"): .leave
+        default: nil
+        }
     }
 
     /// Returns true if a key is never one of the call while there is a song: `r` would end the recording of the take.

@@ -51,8 +51,8 @@ struct DuetNotices {
     private var lastStep = Step.none
     /// The reason of silence that was reported for the present agreement; nil without one.
     private var reportedSilence: Silence?
-    /// The attempt, and its mode, for which the user was asked.
-    private var asked: (attempt: UInt32, mode: DuetMode<MemberID>)?
+    /// The attempt, and its mode, for which the user was asked, and true if others sang it already.
+    private var asked: (attempt: UInt32, mode: DuetMode<MemberID>, isInProgress: Bool)?
     /// True if others were there after the user was told that nobody is.
     private var hadSingers = false
     /// The attempt of others whose end was reported.
@@ -76,6 +76,7 @@ struct DuetNotices {
             (asked, missedAttempt) = (nil, nil)
         }
         notices += beginnings(status, old, people)
+        notices += Self.departures(status, old, people)
         if step != lastStep {
             let singer = status.duet.sings ? nil : status.duet.mode?.leader.map(people.name)
             notices += Self.changed(to: step, from: lastStep, listeningTo: singer)
@@ -111,6 +112,17 @@ struct DuetNotices {
                 return .say(DuetSentences.nextTurn(name))
             }
             return .say(DuetSentences.begins(name, unfinished: unfinished))
+        }
+    }
+
+    /// Reports the singers who leave the attempt in mid-song.
+    private static func departures(
+        _ status: LiveDuetStatus, _ old: LiveDuetStatus?, _ people: People
+    ) -> [Notice] {
+        guard let old, old.duet.attempt == status.duet.attempt, status.duet.phase.isSong else { return [] }
+        let agreed = old.duet.singers.filter(\.hasAgreed).map(\.member)
+        return status.duet.singers.filter { !$0.hasAgreed && !$0.cannotRecord && agreed.contains($0.member) }.map {
+            .say(DuetSentences.leftTake(people.name($0.member)))
         }
     }
 
@@ -152,13 +164,15 @@ struct DuetNotices {
         if duet.phaseOfOthers?.isOver == true {
             if missedAttempt != duet.attempt { notices.append(.say(DuetSentences.songOver)) }
             missedAttempt = duet.attempt
-        } else if let mode = duet.mode, asked.map({ $0 != (duet.attempt, mode) }) ?? true, people.delay != nil,
-            duet.phaseOfOthers != .findingTime
+        } else if let mode = duet.mode, case let now = (duet.attempt, mode, duet.phaseOfOthers != nil),
+            asked.map({ $0 != now }) ?? true, people.delay != nil, duet.phaseOfOthers != .findingTime
         {
             notices += question(duet, mode, people)
-            asked = (duet.attempt, mode)
+            asked = now
         }
-        for singer in duet.singers {
+        // Another mode takes the agreements back, which is not a singer's wish.
+        let isSameMode = last?.duet.mode == nil || last?.duet.mode == duet.mode
+        for singer in duet.singers where singer.hasAgreed || isSameMode {
             let old = last?.duet.attempt == duet.attempt ? last?.duet.singers.first { $0.member == singer.member } : nil
             guard singer.hasAgreed != (old?.hasAgreed ?? false), !singer.cannotRecord else { continue }
             notices.append(.say(DuetSentences.agrees(people.name(singer.member), singer.hasAgreed)))
@@ -166,7 +180,9 @@ struct DuetNotices {
         let names = duet.singers.filter { !$0.hasAgreed }.map { people.name($0.member) }
         if let last, last.duet.attempt != duet.attempt, duet.hasAgreed {
             notices.append(.say(DuetSentences.take(duet.attempt, waitingFor: names)))
-        } else if let last, last.duet.attempt == duet.attempt, last.duet.hasAgreed != duet.hasAgreed {
+        } else if let last, last.duet.attempt == duet.attempt, last.duet.hasAgreed != duet.hasAgreed,
+            duet.hasAgreed || isSameMode
+        {
             notices.append(.say(DuetSentences.ownAgreement(duet.hasAgreed, waitingFor: names)))
         }
         return notices

@@ -25,6 +25,8 @@ final class DuetPresenter {
     private var isLeaving = false
     /// True if a signal such as that of Ctrl-C began the leaving.
     private var isInterrupted = false
+    /// True if the user leaves in mid-song. Then only the own voice is awaited.
+    private var leavesSong = false
     private var hasSaidFinishing = false
     private var lastPending = ""
     /// True once a song has begun.
@@ -52,7 +54,7 @@ final class DuetPresenter {
         mix = status.mixPaths.last ?? mix
         let delays = call.levels.participants.values.compactMap(\.mouthToEar)
         let people = DuetNotices.People(
-            name: name, delay: delays.max(), hasKeys: hasKeys,
+            name: name, delay: delays.max(), hasKeys: hasKeys && !isLeaving,
             agreesByItself: options.agreesToDuet, silence: DuetNotices.Silence(call.snapshot),
             ownDelay: call.snapshot.device.flatMap { $0.backend == .simulated ? nil : $0.delayKnowledge })
         for notice in notices.notices(status, people) {
@@ -118,7 +120,7 @@ final class DuetPresenter {
         var seconds = Self.finishTimes.complete
         switch status.duet.phase {
         case .counting, .singing, .paused:
-            hasBegun = true
+            (hasBegun, leavesSong) = (true, true)
             seconds = Self.finishTimes.left
             try? call.perform(.agree(false))  // refused if the song has changed meanwhile
             // The call's thread notices the end of the take within 0.1 s.
@@ -137,7 +139,9 @@ final class DuetPresenter {
 
     /// Other signals than that of Ctrl-C, such as that of a closed terminal, do not wait for others.
     private func isWaiting(until end: HostTime) -> Bool {
-        call.duetStatus?.isBusy == true && HostTime.now() < end && !leavesAtOnce && call.snapshot.ending == nil
+        let status = call.duetStatus
+        return (leavesSong ? status?.isSending : status?.isBusy) == true && HostTime.now() < end && !leavesAtOnce
+            && call.snapshot.ending == nil
             && (!isInterrupted || Interrupt.isFromKeyboard)
     }
 
@@ -151,7 +155,8 @@ final class DuetPresenter {
     }
 
     private func sayPending() {
-        guard let status = call.duetStatus, status.isBusy, case let words = DuetSentences.pending(status, name: name),
+        guard let status = call.duetStatus, leavesSong ? status.isSending : status.isBusy,
+            case let words = DuetSentences.pending(status, isOwn: leavesSong, name: name),
             words != lastPending
         else { return }
         lastPending = words

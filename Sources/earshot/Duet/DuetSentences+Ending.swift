@@ -16,12 +16,14 @@ extension DuetSentences {
     }
 
     /// The files that are awaited before the program leaves.
-    /// - Parameter name: returns a singer's name.
-    static func pending(_ status: LiveDuetStatus, name: (MemberID) -> String) -> String {
+    /// - Parameters:
+    ///   - isOwn: true if only the own voice is awaited.
+    ///   - name: returns a singer's name.
+    static func pending(_ status: LiveDuetStatus, isOwn: Bool = false, name: (MemberID) -> String) -> String {
         func list(_ members: Set<MemberID>) -> String {
             RecordingSentences.list(members.sorted().map { TerminalText.sanitized(name($0)) })
         }
-        let (awaited, receivers) = (status.awaitedSingers, status.receivers)
+        let (awaited, receivers) = (isOwn ? [] : status.awaitedSingers, status.receivers)
         if awaited.isEmpty {
             return receivers.isEmpty ? "Mixing." : "Sending your voice to \(list(receivers))."
         }

@@ -118,6 +118,13 @@ enum DuetSentences {
         "Sing again from the beginning? \(unfinishedTake(attempt)) Keys: y sing again, n go on"
     }
 
+    /// The question to the singer who wants to leave in mid-song.
+    static func leaveQuestion(attempt: UInt32) -> String {
+        "Leave in mid-song? \(unfinishedTake(attempt)) Keys: y leave, n go on"
+    }
+
+    static func leftTake(_ name: String) -> String { "\(TerminalText.sanitized(name)) has left this take." }
+
     static let songGoesOn = "The song goes on."
     static let takeIsOver = "That take is over. Press r to sing again."
     static let questionChanged = "The question changed. Press y or n for the guest, or r to sing again."
@@ -168,7 +175,7 @@ enum DuetSentences {
         let voices = isBeat ? "  The mix has the voices without the beat." : ""
         let turn = isInTurn ? "Tab the next one's turn, " : ""
         return
-            "Saved: \(path)\(without)\(voices)\(hasKeys ? "  Keys: \(turn)Enter listen together, e change the mix, arrows balance it, r sing again, q leave" : "")"
+            "Saved: \(path)\(without)\(voices)\(hasKeys ? "\nKeys: \(turn)Enter listen together, e change the mix, arrows balance it, r sing again, q leave" : "")"
     }
 
     /// A mix that was made again with another preset.
@@ -210,10 +217,11 @@ enum DuetSentences {
         let duet = status.duet
         guard let song = duet.song else { return nil }
         let title = PlayLine.fit(TerminalText.sanitizedLine(song.title), 16)
-        if let voice, duet.phase.isOver, !status.isBusy || duet.phase == .listening {
-            return "♪ \(title) mix: \(balance(voice.name, voice.decibels))"
-        }
         let times = "\(PlayLine.clock(duet.position))/\(PlayLine.clock(song.duration))"
+        if let voice, duet.phase.isOver, !status.isBusy || duet.phase == .listening {
+            let place = duet.phase == .listening ? " \(times) " : ": "
+            return "♪ \(title) mix\(place)\(balance(voice.name, voice.decibels))"
+        }
         switch duet.phase {
         case .noSong: return nil
         case .gettingSong: return status.arrivedPart.map { "♪ \(title) arrives \(Int($0 * 100)) %" } ?? "♪ \(title)"

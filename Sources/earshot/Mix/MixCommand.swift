@@ -29,7 +29,9 @@ struct MixCommand: ExampledCommand {
             "earshot mix 'Ann & Ben' --balance song=-3 --picture duet.png"),
     ]
 
-    @Argument(help: ArgumentHelp("The recording's folder.", valueName: "folder"), completion: .directory)
+    @Argument(
+        help: ArgumentHelp("The recording's folder, or that of a duet's takes: the last one.", valueName: "folder"),
+        completion: .directory)
     var folder: String
 
     @Option(
@@ -95,7 +97,9 @@ struct MixCommand: ExampledCommand {
 
     func validate() throws {
         if let preset, MixPreset.named(preset) == nil {
-            throw ValidationError("--preset must be \(MixPreset.all.map(\.name).joined(separator: ", "))")
+            let names = MixPreset.all.map(\.name)
+            throw ValidationError(
+                "--preset must be \(names.dropLast().joined(separator: ", ")) or \(names.last ?? "")")
         }
         try FileKinds.check(to)
         if output == StandardStream.name { throw ValidationError("Name a file: a mix cannot go to standard output.") }
@@ -117,10 +121,12 @@ struct MixCommand: ExampledCommand {
     func run() throws {
         try Failure.reporting {
             Interrupt.watch()
-            try finishTake()
+            let folder = TakeFolders.latest(in: self.folder) ?? self.folder
+            if folder != self.folder { Terminal.say("Mixing \(PathText.fileName(folder)), the last one.") }
+            try finishTake(folder)
             let source = try MixSource(folder: folder)
             let settings = try settings(for: source)
-            let (path, type) = file(settings)
+            let (path, type) = file(settings, in: folder)
             try source.checkOutput(path)
             try existing.check(path)
             let session = session.flatMap(MixStems.Session.init)
@@ -171,7 +177,7 @@ struct MixCommand: ExampledCommand {
     }
 
     /// Renders the local voice of a duet's take whose program was killed.
-    private func finishTake() throws {
+    private func finishTake(_ folder: String) throws {
         let take = TakeFolders(folder: folder)
         guard take.isUnfinished else { return }
         do {
@@ -203,7 +209,7 @@ struct MixCommand: ExampledCommand {
         return settings
     }
 
-    private func file(_ settings: MixSettings) -> (path: String, type: AudioFileType) {
+    private func file(_ settings: MixSettings, in folder: String) -> (path: String, type: AudioFileType) {
         let wanted = to.flatMap { FileKinds.all[$0.lowercased()] }
         if let output { return (output, wanted ?? AudioFileType(fileName: output) ?? .rf64) }
         let type = wanted ?? .m4a

@@ -85,6 +85,9 @@ struct PlayLine {
         return fitting
     }
 
+    /// Returns the terminal columns of a text.
+    static func columns(_ text: String) -> Int { text.reduce(0) { $0 + columns($1) } }
+
     /// Returns the terminal columns of a character: two for East Asian wide characters and emoji, one for all others.
     private static func columns(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }

@@ -46,6 +46,7 @@ final class RoomInput {
         while let key = keys.next(within: seconds) {
             let requests = call.snapshot.joinRequests.map(\.id)
             if let action = call.duetStatus.flatMap({ duetKeys.take(key, $0, requests) }) {
+                if action == .leave { return false }
                 execute(action)
             } else if let action = bindings.take(key, call.snapshot, at: .now()), !execute(action) {
                 return false
@@ -66,7 +67,7 @@ final class RoomInput {
             do throws(DuetRefusal) { try call.perform(order) } catch { Terminal.warn(DuetSentences.refused(error)) }
         case .ask(let words): Terminal.notice(words)
         case .say(let words): Terminal.say(words)
-        case .ignore: break
+        case .ignore, .leave: break
         }
     }
 

@@ -255,17 +255,22 @@ final class RoomPresenter {
         switch event.kind {
         case .recordingStarted(let folder):
             let others = snapshot.participants
-            Terminal.say(
-                RecordingSentences.started(folder, seenBy: others.map(\.name.text), hasKeys: answers == .keys))
+            // The recording of a take is a part of the agreement.
+            if !isOfTake(folder) {
+                Terminal.say(
+                    RecordingSentences.started(folder, seenBy: others.map(\.name.text), hasKeys: answers == .keys))
+            }
             let singers = call.duetStatus?.duet.singers.filter(\.hasAgreed).map(\.member) ?? []
             present(recordingNotices.begin(with: others, agreed: Set(singers)))
         case .recordingEnded(let result):
             recording = result
             recordingNotices.end()
-            say(event)
+            if !isOfTake(result.folder) { say(event) }
         case .recordingFailed(let error): Terminal.warn(error.text)
         case .participantRecording(let participant):
             let name = participant.name.text
+            let singers = call.duetStatus?.duet.singers.map(\.member) ?? []
+            if singers.contains(participant.id), isOwnVoiceAllowed == true { return }
             Terminal.say(
                 participant.isRecording
                     ? RecordingSentences.began(
@@ -281,6 +286,11 @@ final class RoomPresenter {
             present(recordingNotices.noteAnswer(of: participant))
         default: break
         }
+    }
+
+    /// Returns true for the folder of a recording that belongs to a take of the duet.
+    private func isOfTake(_ folder: String) -> Bool {
+        call.duetStatus?.duet.song != nil && RecordingFolder.takeFolder(ofRecording: folder) != nil
     }
 
     /// Prints sentences about the local recording, unless it has ended meanwhile.

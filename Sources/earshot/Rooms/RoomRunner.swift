@@ -29,7 +29,11 @@ final class RoomRunner {
 
     /// Runs the call until it ends or the user leaves, then closes everything and prints the report.
     func run() throws {
-        input.status = { [unowned self] in statusLine(call.snapshot, elapsed: nil).sentences }
+        input.status = { [unowned self] in
+            let room = statusLine(call.snapshot, elapsed: nil).sentences
+            guard let status = call.duetStatus, status.duet.song != nil else { return room }
+            return "\(DuetSentences.changed(DuetDocument(status)))\n\(room)"
+        }
         input.didPerform = { [unowned self] in
             presenter.note($0)
             refresh()
@@ -72,7 +76,7 @@ final class RoomRunner {
     private func offerMix() throws {
         let recording = presenter.recording.flatMap { $0.seconds > 0 ? $0.mixPath : nil }
         guard !options.json, let keys = input.keys, let mix = duet.mix ?? recording else { return }
-        Terminal.say("Keys: p play the mix, any other key exits")
+        Terminal.say("Keys: p play the mix, any other key exits (as do \(Int(Self.offerTime)) s without one)")
         guard let key = keys.wait(seconds: Self.offerTime), [.character("p"), .character("P")].contains(key) else {
             return
         }

@@ -57,6 +57,8 @@ struct RoomStatusLine {
     private struct Detail {
         var hasDepth = true
         var hasMeters = true
+        /// True for the meter of the local microphone, which a singer needs most.
+        var hasOwnMeter = true
         /// The maximum columns of a name.
         var nameLimit = 24
         /// The number of remote participants shown.
@@ -64,17 +66,19 @@ struct RoomStatusLine {
     }
 
     /// Returns the most detailed line that fits a terminal of `width` columns. A line that is too long loses the buffer's depth,
-    /// then ends of names, then meters, then the last participants. Delay and losses stay.
+    /// then ends of names, then the others' meters, then one's own, then the last participants. Delay and losses stay.
     func text(width: Int, hasColour: Bool) -> String {
         var details = [
             Detail(), Detail(hasDepth: false), Detail(hasDepth: false, nameLimit: 12),
             Detail(hasDepth: false, hasMeters: false), Detail(hasDepth: false, hasMeters: false, nameLimit: 12),
+            Detail(hasDepth: false, hasMeters: false, hasOwnMeter: false),
+            Detail(hasDepth: false, hasMeters: false, hasOwnMeter: false, nameLimit: 12),
         ]
         details += (0...max(0, others.count - 1)).reversed().map {
-            Detail(hasDepth: false, hasMeters: false, nameLimit: 6, count: $0 + 1)
+            Detail(hasDepth: false, hasMeters: false, hasOwnMeter: false, nameLimit: 6, count: $0 + 1)
         }
         let lines = details.map { line($0) }
-        let fitting = lines.first { $0.count < width } ?? PlayLine.fit(lines.last ?? "", width - 1)
+        let fitting = lines.first { PlayLine.columns($0) < width } ?? PlayLine.fit(lines.last ?? "", width - 1)
         return coloured(fitting, hasColour)
     }
 
@@ -119,7 +123,7 @@ struct RoomStatusLine {
                 duration.map { String(format: "%3.0f/%.0f s", elapsed, $0) } ?? String(format: "%3.0f s", elapsed))
         }
         if isRecorded { parts.append("rec") }
-        if detail.hasMeters {
+        if detail.hasOwnMeter {
             parts.append("me \(isMuted ? mutedMeter : StatusLine.meter(peak))")
         } else if isMuted {
             parts.append(isPushToTalk ? "hold Space" : "muted")
