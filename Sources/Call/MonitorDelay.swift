@@ -22,6 +22,8 @@ struct MonitorDelay: ~Copyable {
     /// The frames of delay that are heard, and those to which the sound fades.
     private var (present, next) = (0, 0)
     private var faded = 0
+    /// True until a block of a voice that was not heard before.
+    private var isAnew = true
     /// The place of the line after the last frame, and the frames before it that belong to the voice.
     private var (end, filled) = (0, 0)
 
@@ -32,16 +34,15 @@ struct MonitorDelay: ~Copyable {
 
     /// Begins anew: the monitor was silent, so an older voice is not heard, and another delay needs no fade.
     @_noLocks
-    mutating func reset() {
-        next = longestFrames(wanted.pointee.load(ordering: .relaxed))
-        (present, filled) = (next, 0)
-    }
+    mutating func reset() { (isAnew, filled) = (true, 0) }
 
     /// Delays a block of at most ``IOCycle/maximumFrameCount`` frames, in place.
     @_noLocks
     mutating func process(_ block: Channels, _ frameCount: Int) {
-        if present == next, case let new = longestFrames(wanted.pointee.load(ordering: .relaxed)), new != next {
-            (next, faded) = (new, 0)
+        if isAnew || present == next {
+            let new = longestFrames(wanted.pointee.load(ordering: .relaxed))
+            if new != next { (next, faded) = (new, 0) }
+            if isAnew { (present, isAnew) = (next, false) }
         }
         guard present > 0 || next > 0 else {
             filled = 0

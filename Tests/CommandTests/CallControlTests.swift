@@ -269,7 +269,7 @@ import Testing
         (["dance"], "Unexpected: 'dance'. See: earshot call --help"),
         (["--pid", "0"], "--pid must be 1 or more."),
         (["status", "--pid", "x"], "--pid cannot be 'x'."),
-        (["monitor", "loud"], "<mode> cannot be 'loud'. Choose auto, on or off."),
+        (["monitor", "loud"], "<mode> cannot be 'loud'. Choose auto, on, off or equal."),
         (["talk", "maybe"], "<state> cannot be 'maybe'. Choose on or off."),
         (["talk"], "Missing argument <state>. See: earshot call talk --help"),
         (["accompany", "for"], "use: for me, or for all."),
@@ -277,7 +277,7 @@ import Testing
         (["duet", "seek"], "use: seek 1:30, seek +5s or seek -5s."),
         (
             ["duet", "dance"],
-            "use one of: agree, withdraw, lead NAME, together, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB."
+            "use one of: agree, withdraw, lead NAME, together, turn NAME, next, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB."
         ),
         (["duet", "mix", "hall"], "use a preset: dry, natural, room, stage."),
         (["accompany", "volume", "5"], "use 0% to 800%, or -60dB to 18dB."),

@@ -86,7 +86,6 @@ import Testing
     {
         var rig = farApart(3, seed: 7)
         try rig.start(3)
-        rig.run(1)
         try rig.members[1].core.setMode(.inTurn(2))
         rig.run(1)
         for index in 0..<2 { try rig.members[index].core.agree() }
