@@ -10,8 +10,8 @@ public enum MonitorMode: String, Hashable, Sendable, CaseIterable {
     case on
     /// Never on.
     case off
-    /// As ``on``, but the own voice is as late as the latest of the others' voices. So all have one distance to each other, and to
-    /// themselves.
+    /// On like ``on``, with the own voice as late as the latest of the others' voices. So all have one distance to each other, and
+    /// to themselves.
     case equal
 }
 

@@ -140,7 +140,7 @@ extension LiveCall {
             return path
         } catch {
             duet.withLock { duet in
-                // Who left before the song has sung nothing.
+                // A singer who left before the song has sung nothing.
                 let status = duet.core?.status(at: .now())
                 let isLeft = status?.attempt == number && status?.hasLeft == true
                 if !isLeft || !error.isSilence { duet.note(.ownStem(error)) }
