@@ -48,6 +48,13 @@ enum OpusInCalls: CallCodec {
     /// Returns libopus's look-ahead in frames: less for packets up to 5 ms, which use its low-delay mode.
     private static func lookahead(_ framesPerPacket: Int) -> Int { framesPerPacket <= 240 ? 120 : 312 }
 
+    /// Returns the look-ahead in frames of an encoder whose packets have at most this many milliseconds, 10 without a preference.
+    static func lookahead(packetTime: Double?) -> Int {
+        let shortest = OpusFrameDuration.microseconds2500
+        let duration = OpusFrameDuration.allCases.last { $0.milliseconds <= packetTime ?? 10 } ?? shortest
+        return lookahead(duration.frameCount)
+    }
+
     static func frameCount(_ payload: UnsafeRawBufferPointer, channelCount: Int) -> Int? {
         (try? OpusPayload(parsing: payload.bytes))?.ticks
     }

@@ -275,6 +275,13 @@ package struct MediaCore: ~Copyable {
         if let index = index(of: id) { (successor(of: id) ?? members[index].media).receive(formats) }
     }
 
+    /// Notes the look-ahead of a remote peer's Opus encoder by the last description.
+    mutating func expect(opusLookahead: Int, from id: PeerID) {
+        if let index = index(of: id) {
+            (successor(of: id) ?? members[index].media).describedLookahead = opusLookahead
+        }
+    }
+
     /// Sets a second playout that gets this remote peer's packets; nil for none.
     package mutating func listen(_ listener: RecordingPlayout?, to id: PeerID) {
         if let index = index(of: id) { (successor(of: id) ?? members[index].media).listen(listener) }

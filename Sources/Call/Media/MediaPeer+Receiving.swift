@@ -138,16 +138,21 @@ extension MediaPeer {
             arrival: now, startsStream: media.startsSource)
         header.isFallbackCodec = codec != playoutCodec
         header.endsCongestion = endsCongestion
-        header.lookahead = codec.inCalls.shift(framesPerPacket: frames)
-        // The first packet of an encoder may be longer than the others, whose length determines the look-ahead.
-        if codec == configuration.codec {
-            if media.marker {
-                header.lookahead = min(header.lookahead, receivedLookahead ?? configuration.codecShift)
-            } else {
-                receivedLookahead = header.lookahead
-            }
-        }
+        header.lookahead = lookahead(codec, frames: frames, isFirst: media.marker)
         if !packets.push(header, payload: sound) { counts.rejectedPackets += 1 }
+    }
+
+    /// Returns the look-ahead of a packet's encoder. The first packet of an encoder may be longer than the others, whose length
+    /// determines the look-ahead: that of the description, or on a slow link a longer one.
+    func lookahead(_ codec: Codec, frames: Int, isFirst: Bool) -> Int {
+        let usual = codec.inCalls.shift(framesPerPacket: frames)
+        let isNegotiated = codec == configuration.codec
+        guard isFirst else {
+            if isNegotiated { receivedLookahead = usual }
+            return usual
+        }
+        let described = describedLookahead ?? (isNegotiated ? configuration.codecShift : usual)
+        return min(usual, max(described, isNegotiated ? receivedLookahead : 0))
     }
 
     /// Returns the frames of a payload that playout decodes; nil if the payload is damaged.

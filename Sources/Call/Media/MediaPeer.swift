@@ -21,8 +21,10 @@ package final class MediaPeer {
     var otherFormats: [PayloadFormat] = []
     /// The lowest known number of a packet in the negotiated format; nil before the first such packet.
     var firstNegotiatedNumber: Int?
-    /// The look-ahead of the last packet in the negotiated codec that began no stream; nil before the first.
-    var receivedLookahead: Int?
+    /// The look-ahead of the last packet in the negotiated codec that began no stream; 0 before the first.
+    var receivedLookahead = 0
+    /// The look-ahead of the remote peer's Opus encoder by the last description; nil if unknown.
+    var describedLookahead: Int?
     var aac: AACReceiver?
     /// The playout of the recording; see ``listen(_:)``.
     var second: RecordingPlayout?

@@ -30,6 +30,7 @@ final class CallMedia: ClockedMediaClient, @unchecked Sendable {
         case add(PeerID, MediaPeer, waits: Bool)
         case listen(PeerID, RecordingPlayout?)
         case receive([PayloadFormat], from: PeerID)
+        case expect(opusLookahead: Int, from: PeerID)
         case suspend(PeerID)
         case end(PeerID)
     }
@@ -63,6 +64,9 @@ final class CallMedia: ClockedMediaClient, @unchecked Sendable {
 
     /// Accepts packets of more formats, because an offer to this remote peer contains them. Any thread.
     func receive(_ formats: [PayloadFormat], from id: PeerID) { ask(.receive(formats, from: id)) }
+
+    /// Notes the look-ahead of a remote peer's Opus encoder by a description. Any thread.
+    func expect(opusLookahead: Int, from id: PeerID) { ask(.expect(opusLookahead: opusLookahead, from: id)) }
 
     /// Suspends media with this remote peer. Any thread.
     func suspend(_ id: PeerID) { ask(.suspend(id)) }
@@ -146,6 +150,7 @@ final class CallMedia: ClockedMediaClient, @unchecked Sendable {
                 peers.insert(id)
             case .listen(let id, let listener): core.listen(listener, to: id)
             case .receive(let formats, let id): core.receive(formats, from: id)
+            case .expect(let lookahead, let id): core.expect(opusLookahead: lookahead, from: id)
             case .suspend(let id):
                 core.suspend(id)
                 peers.remove(id)

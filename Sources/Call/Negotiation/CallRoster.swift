@@ -39,6 +39,8 @@ final class CallRoster: Sendable {
         /// The codecs that the remote peer does not offer or did not choose.
         var missingCodecs: Set<Codec> = []
         var offer: SessionDescription?
+        /// The remote peer's own preferred milliseconds of an Opus packet; nil if it has none, or it is unknown.
+        var remotePacketTime: Double?
         var seat: Seat?
         var gain: Float
         /// The counts of ended playouts, and the rate of the last one's stream.
@@ -119,6 +121,7 @@ final class CallRoster: Sendable {
             peerState.offer = offer
             roster.all[peer] = peerState
             if let seat = peerState.seat { media.receive(seat.formats(in: offer), from: peer) }
+            expect(packetTime: peerState.remotePacketTime ?? offer.packetTime, from: peer)
             return offer
         }
     }
@@ -135,6 +138,8 @@ final class CallRoster: Sendable {
             let agreement = try preferences.agreement(answer: answer, to: offer)
             peerState.missingCodecs = Set(Codec.allCases).subtracting(offer.formats.compactMap(\.codec))
             try seat(peer, &peerState, agreement, among: roster, isAnswer: true)
+            peerState.remotePacketTime = offer.packetTime
+            expect(packetTime: offer.packetTime ?? answer.packetTime, from: peer)
             roster.all[peer] = peerState
             return answer
         }
@@ -154,6 +159,9 @@ final class CallRoster: Sendable {
                 }
             }
             try seat(peer, &peerState, agreement, among: roster)
+            // An answer repeats the offer's packet time, unless the remote peer prefers another.
+            if answer.packetTime != offer.packetTime { peerState.remotePacketTime = answer.packetTime }
+            expect(packetTime: answer.packetTime, from: peer)
             roster.all[peer] = peerState
         }
     }
@@ -190,6 +198,11 @@ final class CallRoster: Sendable {
                 for peerState in roster.all.values { peerState.seat?.heard?.playout.latencyProfile = newValue }
             }
         }
+    }
+
+    /// Notes the milliseconds of the Opus packets that a remote peer will send; nil for the usual ones.
+    private func expect(packetTime: Double?, from peer: PeerID) {
+        media.expect(opusLookahead: OpusInCalls.lookahead(packetTime: packetTime), from: peer)
     }
 
     /// The port of the discard service, a placeholder in a description.
