@@ -31,19 +31,24 @@ struct DelaySteering: ~Copyable {
     private static var longConcealment: Double { @_noLocks get { 0.1 } }
     /// The maximum excess delay in seconds that is too small for a jump during concealment.
     private static var leastJump: Double { @_noLocks get { 0.000_2 } }
-    /// The seconds in which a small excess delay falls to about a third (1/e).
+    /// The seconds in which a small excess delay falls to about a third (1/e). With 0.2 s the delay would fall so soon after a
+    /// late packet that the next one is late too: it costs no sound to wait.
     private static var timeConstant: Double { @_noLocks get { 2 } }
+    /// The same seconds for a shortage. A slower rise would use up the margin while the target grows, and late packets would be
+    /// gaps.
+    private static var shortageTimeConstant: Double { @_noLocks get { 0.3 } }
+    /// The shortage in seconds that the margin covers, so that the pitch does not follow each packet.
+    private static var toleratedShortage: Double { @_noLocks get { 0.000_1 } }
     /// The seconds by which the delays of a wired network vary.
     private static var wiredJitter: Double { @_noLocks get { 0.002 } }
     // The following limits are shares of the playing speed. They were chosen, not measured;
     // docs/decisions/inaudible-delay-changes.md names the first two.
 
-    /// The slowest speed: 0.5 %, or 8.6 cents, to correct a delay that is too short. A missing millisecond takes 0.2 s: a short
-    /// change of pitch was considered better than gaps.
+    /// The slowest speed: 0.5 %, or 8.6 cents, to correct a delay that is 10 ms too short: a change of pitch was considered better
+    /// than gaps. A shortage of up to 4 ms takes no more than ``usualCorrection``.
     private static var slowestCorrection: Double { @_noLocks get { -0.005 } }
-    /// The fastest speed: 0.2 %, or 3.5 cents, to correct a delay that is too long. That costs no sound, so there is time: an
-    /// excess millisecond takes half a second.
-    private static var fastestCorrection: Double { @_noLocks get { 0.002 } }
+    /// The usual limit of the correction, in either direction: 0.2 %, or 3.5 cents. A millisecond takes half a second.
+    private static var usualCorrection: Double { @_noLocks get { 0.002 } }
     /// The greatest correction of a fixed depth, in either direction, after ``learningTime``: 0.05 %, or 0.9 cents. A recording
     /// can wait, and its pitch should stay: a millisecond takes 2 s.
     private static var settledCorrection: Double { @_noLocks get { 0.000_5 } }
@@ -182,9 +187,7 @@ struct DelaySteering: ~Copyable {
             excess = 0
         }
         let isSettled = fixed > 0 && tracker.age(at: now) > Self.learningTime
-        let slowest = isSettled ? 0 - Self.settledCorrection : Self.slowestCorrection
-        let fastest = isSettled ? Self.settledCorrection : Self.fastestCorrection
-        let correction = max(slowest, min(fastest, excess / Self.timeConstant))
+        let correction = Self.correction(excess, isSettled: isSettled)
         resampler.step = rate / configuration.deviceRate * (1 - aim.slope) * (1 + correction)
         stretchPlan.update(
             excess: fixed == 0 ? excess : 0, age: tracker.age(at: now), hasPlayed: reader.hasPlayed,
@@ -192,6 +195,16 @@ struct DelaySteering: ~Copyable {
         report(
             offset: offset(at: reader.cursor, now: now, frameCount: frameCount), frameCount: frameCount,
             least: range.least + tracker.packetLength, wanted: wanted, aim: aim.offset, &statistics)
+    }
+
+    /// Returns the share of the playing speed that corrects an excess delay in seconds: positive if that is too long.
+    @_noLocks
+    private static func correction(_ excess: Double, isSettled: Bool) -> Double {
+        let slow = excess / timeConstant
+        if isSettled { return max(0 - settledCorrection, min(settledCorrection, slow)) }
+        let shortage = 0 - excess - toleratedShortage
+        guard shortage > 0 else { return min(usualCorrection, slow) }
+        return max(slowestCorrection, min(slow, 0 - min(usualCorrection, shortage / shortageTimeConstant)))
     }
 
     /// Returns the stream's frame at which the next block begins.
