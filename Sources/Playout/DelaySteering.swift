@@ -44,8 +44,8 @@ struct DelaySteering: ~Copyable {
     // The following limits are shares of the playing speed. They were chosen, not measured;
     // docs/decisions/inaudible-delay-changes.md names the first two.
 
-    /// The slowest speed: 0.5 %, or 8.6 cents, to correct a delay that is 10 ms too short: a change of pitch was considered better
-    /// than gaps. A shortage of up to 4 ms takes no more than ``usualCorrection``.
+    /// The slowest speed: 0.5 %, or 8.6 cents, to correct a delay that is 10 ms too short: a change of pitch was considered
+    /// better than gaps. A shortage of up to 4 ms takes no more than ``usualCorrection``.
     private static var slowestCorrection: Double { @_noLocks get { -0.005 } }
     /// The usual limit of the correction, in either direction: 0.2 %, or 3.5 cents. A millisecond takes half a second.
     private static var usualCorrection: Double { @_noLocks get { 0.002 } }

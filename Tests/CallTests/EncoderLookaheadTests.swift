@@ -46,8 +46,8 @@ import Testing
         call.run(until: 4.3)
         let after = try Self.playout(call, at: 0)
         #expect(after.framesPerPacket == Int(milliseconds * 48) && after.missingPackets == 0)
-        // A look-ahead of 120 frames, a part of a block, and the time for which later packets wait for the end of a block. With the
-        // longer look-ahead all of the first packet's lateness would count.
+        // A look-ahead of 120 frames, a part of a block, and the time for which later packets wait for the end of a block.
+        // With the longer look-ahead all of the first packet's lateness would count.
         let growth = (after.targetDepth - before.targetDepth) * 48_000
         #expect(growth < 200, "\(growth) frames")
     }
