@@ -54,8 +54,6 @@ struct ChangeReport {
     struct Limits {
         /// The limit of a click in dBFS.
         var click = HeardSound.clickLimit
-        /// The frames that a change of the codec or device may cost beyond its allowance.
-        var excessGap = 0
     }
 
     /// Returns the faults of some kinds, and how to repeat their calls.
@@ -95,7 +93,6 @@ struct ChangeReport {
                     lateGaps.append(gap.frameCount)
                     continue
                 }
-                if gap.isDuringChange, gap.frameCount <= limits.excessGap { continue }
                 let change = Self.lastChange(before: gap.time, in: call)
                 if let kind = change?.kind { rows[kind, default: Row()].note(gap: gap.frameCount) }
                 note(.gap, ", \(Self.text(gap.time)): \(gap.text) (\(cause)) \(Self.text(change))", in: call)
