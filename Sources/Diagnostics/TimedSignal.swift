@@ -46,7 +46,7 @@ public struct TimedSignal: Sendable {
     }
 
     /// Returns the samples at another sample rate.
-    func resampled(to rate: Double) -> [Float] {
+    package func resampled(to rate: Double) -> [Float] {
         if rate == sampleRate || samples.isEmpty { return samples }
         let total = Int((Double(samples.count) * rate / sampleRate).rounded())
         let converter = RateConverter(from: sampleRate, to: rate, channelCount: 1)

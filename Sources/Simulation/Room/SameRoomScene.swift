@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import EarshotAudioBase
+import EarshotDiagnostics
+import Foundation
+
+/// Two people with a laptop each, in one room or in two, in a call: what their microphones capture. All numbers are random.
+struct SameRoomScene {
+    /// The way to listen.
+    enum Listening: String, CaseIterable {
+        case headphones
+        /// Voice processing lowers the echo and the song by 15 to 30 dB.
+        case loudspeakers
+        /// Nothing lowers the echo.
+        case unprocessed
+    }
+    /// The sound that the two make.
+    enum Sound: String, CaseIterable { case talk, singing, nothing }
+
+    static let rate = SameRoomDetector.sampleRate
+    var isSameRoom: Bool
+    var listening = Listening.headphones
+    var sound = Sound.talk
+    /// True if both play the same song at the same time.
+    var hasSong = false
+    var seconds = 8.0
+
+    /// The two microphones' sounds at the times of capture, and the song as the first one's loudspeaker plays it.
+    struct Capture {
+        var microphone: [Float]
+        var voice: [Float]
+        var song: [Float]
+        /// The delay of the network in seconds, from the remote microphone to the local loudspeaker.
+        var delay: Double
+    }
+
+    /// The paths to one microphone.
+    private struct Paths {
+        var own: [Float] = []
+        var other: [Float] = []
+        var ownSpeaker: [Float] = []
+        var otherSpeaker: [Float] = []
+    }
+
+    func capture(seed: UInt64, _ sentences: [[Float]]) -> Capture {
+        var random = SeededRandom(seed: seed &* 0x9E37_79B9 &+ 17)
+        let count = Int(seconds * Self.rate)
+        let paths = makePaths(&random)
+        let voices = (0..<2).map { _ in makeVoice(&random, count, sentences) }
+        let songLevel = Float(pow(10, (15 * random.unit() - 10) / 20))
+        let song =
+            hasSong
+            ? SameRoomVoices.song(&random, count: count).map { $0 * songLevel } : [Float](repeating: 0, count: count)
+        // From microphone to loudspeaker; the clocks of the song differ by up to 0.5 ms.
+        let delays = { [$0, $0 * (0.8 + 0.4 * random.unit())] }(0.018 + 0.042 * random.unit())
+        let songs = [song, Self.delayed(song, seconds: 0.0005 * random.unit())]
+        let residue = listening == .loudspeakers ? Float(pow(10, -(15 + 15 * random.unit()) / 20)) : 1
+        let direct = (0..<2).map { i in
+            var sound = Self.convolve(voices[i], paths[i].own)
+            if isSameRoom { sound = zip(sound, Self.convolve(voices[1 - i], paths[i].other)).map(+) }
+            let noise = SameRoomVoices.noise(
+                &random, count: count, gain: 0.2 * Float(pow(10, -(25 + 15 * random.unit()) / 20)))
+            return zip(sound, noise).map(+)
+        }
+        var captured = direct
+        // Each turn adds an echo of an echo.
+        for _ in 0..<(listening == .headphones ? 0 : 2) {
+            let voice = (0..<2).map { Self.delayed(captured[1 - $0], seconds: delays[$0]) }
+            captured = (0..<2).map { i in
+                // The processing knows the local playback, which has the song; it knows no other loudspeaker's voice.
+                var known = Self.convolve(zip(voice[i], songs[i]).map(+), paths[i].ownSpeaker)
+                var foreign: [Float] = []
+                if isSameRoom {
+                    known = zip(known, Self.convolve(songs[1 - i], paths[i].otherSpeaker)).map(+)
+                    foreign = Self.convolve(voice[1 - i], paths[i].otherSpeaker)
+                }
+                return direct[i].indices.map { direct[i][$0] + residue * known[$0] + (isSameRoom ? foreign[$0] : 0) }
+            }
+        }
+        return Capture(microphone: captured[0], voice: captured[1], song: song, delay: delays[0])
+    }
+
+    /// Returns the second at which the detector decides that the room is the same; nil if it does not.
+    func decision(seed: UInt64, _ sentences: [[Float]]) -> Double? {
+        let capture = capture(seed: seed, sentences)
+        var detector = SameRoomDetector()
+        for first in stride(from: 0, to: capture.voice.count, by: 400) {
+            let range = first..<min(first + 400, capture.voice.count)
+            detector.add(
+                microphone: Array(capture.microphone[range]), voice: Array(capture.voice[range]),
+                song: Array(capture.song[range]), reach: capture.delay - 0.004)
+            if detector.isSameRoom { return Double(range.upperBound) / Self.rate }
+        }
+        return nil
+    }
+
+    private func makeVoice(_ random: inout SeededRandom, _ count: Int, _ sentences: [[Float]]) -> [Float] {
+        switch sound {
+        case .talk: SameRoomVoices.talk(&random, count: count, sentences)
+        case .singing: SameRoomVoices.sing(&random, count: count)
+        case .nothing: [Float](repeating: 0, count: count)
+        }
+    }
+
+    /// Returns the paths to both microphones, 1 to 4 m apart if they are in one room.
+    private func makePaths(_ random: inout SeededRandom) -> [Paths] {
+        typealias Point = SimulatedRoom.Point
+        func makeRoom() -> SimulatedRoom {
+            SimulatedRoom(
+                size: Point(5 + 1.5 * random.unit(), 3 + 2 * random.unit(), 2.4 + 0.5 * random.unit()),
+                reverberationTime: 0.2 + 0.6 * random.unit())
+        }
+        let first = makeRoom()
+        let rooms = [first, isSameRoom ? first : makeRoom()]
+        let distance = 1 + 3 * random.unit()
+        let left = Point(0.45 + 0.1 * random.unit(), 1 + random.unit(), 0.8)
+        let microphones = [left, Point(left.x + distance * 0.97, left.y + distance * 0.24, left.z)]
+        // Each sits 0.35 to 0.7 m from the microphone; the loudspeaker is 0.15 to 0.3 m from it.
+        let mouths = microphones.map {
+            Point($0.x, $0.y - (0.3 + 0.35 * random.unit()), $0.z + 0.2 + 0.1 * random.unit())
+        }
+        let speakers = microphones.map { Point($0.x + 0.15 + 0.15 * random.unit(), $0.y, $0.z - 0.05) }
+        return (0..<2).map { i in
+            func response(_ source: Point, gain: Float = 1) -> [Float] {
+                rooms[i].impulseResponse(
+                    from: source, to: microphones[i], sampleRate: Self.rate,
+                    duration: min(0.25, rooms[i].reverberationTime)
+                ).map { $0 * gain }
+            }
+            var paths = Paths(own: response(mouths[i]), ownSpeaker: response(speakers[i], gain: 0.3))
+            guard isSameRoom else { return paths }
+            paths.other = response(mouths[1 - i])
+            paths.otherSpeaker = response(speakers[1 - i], gain: 0.3)
+            return paths
+        }
+    }
+
+    private static func convolve(_ sound: [Float], _ response: [Float]) -> [Float] {
+        let correlator = Correlator(window: response.count, lags: sound.count)
+        return correlator.correlate(Array(response.reversed())[...], sound, 1 - response.count)
+    }
+
+    private static func delayed(_ sound: [Float], seconds: Double) -> [Float] {
+        let frames = Int((seconds * rate).rounded())
+        return [Float](repeating: 0, count: frames) + sound.dropLast(frames)
+    }
+}
