@@ -18,6 +18,10 @@ struct SameRoomScene {
     enum Sound: String, CaseIterable { case talk, singing, nothing }
 
     static let rate = SameRoomDetector.sampleRate
+    /// Sizes from a small living room to a rehearsal room, each with four times of reverberation.
+    private static let rooms = [(5.0, 3.4, 2.4), (5.6, 4.3, 2.7), (6.4, 4.9, 2.9)].flatMap { x, y, z in
+        [0.2, 0.4, 0.6, 0.8].map { SimulatedRoom(size: SimulatedRoom.Point(x, y, z), reverberationTime: $0) }
+    }
     var isSameRoom: Bool
     var listening = Listening.headphones
     var sound = Sound.talk
@@ -105,11 +109,7 @@ struct SameRoomScene {
     /// Returns the paths to both microphones, 1 to 4 m apart if they are in one room.
     private func makePaths(_ random: inout SeededRandom) -> [Paths] {
         typealias Point = SimulatedRoom.Point
-        func makeRoom() -> SimulatedRoom {
-            SimulatedRoom(
-                size: Point(5 + 1.5 * random.unit(), 3 + 2 * random.unit(), 2.4 + 0.5 * random.unit()),
-                reverberationTime: 0.2 + 0.6 * random.unit())
-        }
+        func makeRoom() -> SimulatedRoom { Self.rooms[Int(random.unit() * Double(Self.rooms.count))] }
         let first = makeRoom()
         let rooms = [first, isSameRoom ? first : makeRoom()]
         let distance = 1 + 3 * random.unit()

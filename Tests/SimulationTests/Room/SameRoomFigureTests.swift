@@ -13,15 +13,15 @@ import Testing
 struct SameRoomFigureTests {
     typealias Scene = SameRoomScene
     private static let seeds = UInt64(1_001)...1_200
-    static let scenes: [Scene] = [false, true].flatMap { hasSong in
+    static let scenes =
         [true, false].flatMap { isSameRoom in
-            (hasSong ? Scene.Listening.allCases.dropFirst() : Scene.Listening.allCases[...]).flatMap { listening in
-                (hasSong && !isSameRoom ? Scene.Sound.allCases : [.talk, .singing]).map { sound in
-                    Scene(isSameRoom: isSameRoom, listening: listening, sound: sound, hasSong: hasSong)
-                }
+            [Scene.Listening.headphones, .loudspeakers].flatMap { listening in
+                [Scene.Sound.talk, .singing].map { Scene(isSameRoom: isSameRoom, listening: listening, sound: $0) }
             }
         }
-    }
+        + Scene.Sound.allCases.map { Scene(isSameRoom: false, listening: .loudspeakers, sound: $0, hasSong: true) }
+        + [Scene(isSameRoom: false, listening: .unprocessed, sound: .nothing, hasSong: true)]
+        + [Scene(isSameRoom: true, listening: .unprocessed)]
 
     @Test func `found and false`() async throws {
         let sentences = try SameRoomVoices.sentences(RecordedSpeech.sentences)
