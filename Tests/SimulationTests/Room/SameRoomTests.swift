@@ -13,7 +13,7 @@ import Testing
 /// (1 to 4 m), reverberation (0.2 to 0.8 s), noise, delay and sound.
 @Suite(.optimized) struct SameRoomTests {
     typealias Scene = SameRoomScene
-    private static let seeds = UInt64(1)...4
+    private static let seeds = UInt64(1)...3
 
     @Test(arguments: [Scene.Sound.talk, .singing], [Scene.Listening.headphones, .loudspeakers])
     func `two in one room are found within 5 s`(sound: Scene.Sound, listening: Scene.Listening) throws {
