@@ -11,7 +11,7 @@ struct SameRoomScene {
         case headphones
         /// Voice processing lowers the echo and the song by 15 to 30 dB.
         case loudspeakers
-        /// Nothing lowers the echo.
+        /// The echo has its full level.
         case unprocessed
     }
     /// The sound that the two make.
