@@ -63,9 +63,11 @@ import Testing
         var detector = SameRoomDetector()
         detector.add(microphone: silent, voice: sound.voice, song: silent, reach: 0.012)
         #expect(detector.evidence == nil)
-        let broken = sound.voice.indices.map { [Float.nan, .infinity, -.infinity, 1e30][$0 % 4] }
-        detector.add(microphone: broken, voice: broken, song: broken, reach: 0.012)
-        #expect(detector.evidence?.share.isFinite != false)
+        for values in [[Float.nan, 0, Float.infinity, 0], [Float(1e30), 0, -1e30, 0]] {
+            let broken = sound.voice.indices.map { values[$0 % 4] }
+            detector.add(microphone: broken, voice: broken, song: broken, reach: 0.012)
+            #expect(detector.evidence?.share.isFinite != false)
+        }
         detector.restart()
         detector.add(microphone: sound.microphone, voice: sound.voice, song: silent, reach: 0.012)
         #expect(detector.evidence?.share.isFinite == true)
