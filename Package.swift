@@ -289,6 +289,8 @@ if buildsProgram {
         .executableTarget(
             name: "earshot", dependencies: dependencies(allLayers.map(\.name) + ["ArgumentParser"]),
             swiftSettings: settings, linkerSettings: linker + programLinker),
+        // A musician on a JACK server, for the tests of duets.
+        .executableTarget(name: "JACKPerformer", dependencies: dependencies(["CJACK"]), path: "Tests/JACKPerformer"),
         tests(
             "CommandTests",
             uses: [

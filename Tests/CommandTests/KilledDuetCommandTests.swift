@@ -11,7 +11,7 @@ import Testing
 /// A duet with the program as users run it, which is killed in mid-song.
 @Suite(.serialized, .realTime) struct KilledDuetCommandTests {
     /// Returns the tracks of a folder's description by their names, each with its gaps.
-    private static func tracks(_ folder: String) throws -> [String: [[String: Any]]] {
+    static func tracks(_ folder: String) throws -> [String: [[String: Any]]] {
         let data = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/recording.json"))
         let json = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         var tracks: [String: [[String: Any]]] = [:]
