@@ -10,8 +10,6 @@ import Testing
 /// Two singers on cards 300 ppm apart, whose rates change by 50 ppm in mid-take.
 @Suite struct AlignedTakeTests {
     private static let songLength = Int(16 * SingerRig.songRate)
-    /// The frames of the song of a fade: 5 ms.
-    private static let fadeLength = 222
 
     /// One device, an underrun, a pause, a changed rate, a seek and a dropout.
     private func anna() throws -> SingerRig {
@@ -55,35 +53,9 @@ import Testing
         return singer
     }
 
-    /// Writes a singer's take, and returns the path of its map.
-    private func write(_ singer: SingerRig, to folder: String) throws -> String {
-        try writeSound(
-            "\(folder)/voice.wav", sampleRate: Card.nominalRate, frameCount: singer.sound.count
-        ) { singer.sound[$0] }
-        let path = "\(folder)/voice.take"
-        let writer = try TakeWriter(
-            path: path,
-            TakeDescription(
-                file: "voice.wav", singer: "Anna", number: 1, sampleRate: Card.nominalRate,
-                songSampleRate: SingerRig.songRate))
-        try writer.write(singer.entries)
-        try writer.close()
-        return path
-    }
-
-    /// The positions at which the stem is faded.
-    private func jumps(_ map: SongMap) -> [SongPosition] {
-        var jumps = (map.pieces.first.map { [$0.position] } ?? []) + (map.pieces.last.map { [$0.endPosition] } ?? [])
-        for (piece, next) in zip(map.pieces, map.pieces.dropFirst()) {
-            let isStraight = abs(next.position.frames - piece.endPosition.frames) < 0.25 && next.frame == piece.end
-            if !isStraight { jumps += [piece.endPosition, next.position] }
-        }
-        return jumps
-    }
-
     private func check(_ singer: SingerRig, gaps: Int, pieces: Int) throws {
         let folder = try TemporaryFolder()
-        let path = try write(singer, to: folder.path)
+        let path = try singer.writeTake(to: folder.path)
         let take = try Take(path: path)
         #expect(!take.isTorn)
         #expect(take.map.pieces.count <= pieces)
@@ -104,25 +76,8 @@ import Testing
         #expect(first.position == 0 && abs(first.time - 1) < 15e-6)
         #expect(wrongCount <= 12)
 
-        let stem = try StemRenderer(path: path, frameCount: Self.songLength)
-        let buffer = AudioBuffer(channelCount: 1, frameCapacity: Self.songLength)
-        #expect(try stem.read(into: buffer.channels, frameCount: Self.songLength) == Self.songLength)
-        #expect(stem.gaps.count == gaps, "\(stem.gaps)")
-        var excluded = Set<Int>()
-        for jump in jumps(take.map) {
-            let frame = Int(jump.frame)
-            excluded.formUnion(frame - Self.fadeLength...frame + Self.fadeLength)
-        }
-        for gap in stem.gaps {
-            excluded.formUnion(Int(gap.lowerBound) - Self.fadeLength..<Int(gap.upperBound) + Self.fadeLength)
-        }
-        var (signal, error) = (0.0, 0.0)
-        for frame in 0..<Self.songLength where !excluded.contains(frame) {
-            let sung = voice(at: Double(frame) / SingerRig.songRate)
-            signal += sung * sung
-            error += (Double(buffer.channels[0][frame]) - sung) * (Double(buffer.channels[0][frame]) - sung)
-        }
-        let residue = 10 * log10(error / signal)
+        let (residue, gapCount) = try singer.residue(ofTake: path)
+        #expect(gapCount == gaps)
         print("residue \(residue) dB, \(take.map.pieces.count) pieces, largest error \(largest) frames")
         #expect(residue < -80, "dB")
     }

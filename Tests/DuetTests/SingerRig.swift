@@ -38,9 +38,17 @@ final class SingerRig {
     /// The reasons for silence since the last call of ``takeSilences()``, each with its frames.
     private var silences: [SongGapReason: Int] = [:]
 
+    /// True for a take of an hour: keeps the true position of some frames only, and not the loudspeaker's sound.
+    var isLong = false
+    /// The frames of a long take between two with a true position.
+    static let truthStep = 64
+    /// The true positions of a long take.
+    private(set) var sparseTruth: [(frame: Int, position: Double)] = []
+    let songLength: Int
+
     private let block = AudioBuffer(channelCount: 1, frameCapacity: IOCycle.maximumFrameCount)
     private let sings: (Double) -> Double
-    private let songRate: Double
+    let songRate: Double
     private var ringPieces: [SongMap.Piece] = []
     private var heard: [Int64: Double] = [:]
     private var dueFrame = 0
@@ -61,7 +69,7 @@ final class SingerRig {
         output: Card, input: Card? = nil, jitter: Double = 0,
         sings: @escaping (Double) -> Double = voice
     ) {
-        self.songRate = songRate
+        (self.songRate, songLength) = (songRate, song)
         self.sings = sings
         self.jitter = jitter
         source = SongSource(
@@ -175,7 +183,11 @@ final class SingerRig {
             frameCount: Self.blockLength, sampleTime: output.next, hostTime: hostTime, inputLatency: 0,
             outputLatency: latency, input: Channels(block.channels.pointers, count: 0), output: block.channels)
         memory.callback(&cycle)
-        for i in 0..<Self.blockLength { outputSound.append(block.channels[0][i]) }
+        if isLong {
+            forgetHeard()
+        } else {
+            for i in 0..<Self.blockLength { outputSound.append(block.channels[0][i]) }
+        }
         while let part = memory.played.pop() {
             mapper.add(part)
             dueFrame = part.dueFrame ?? dueFrame
@@ -195,10 +207,19 @@ final class SingerRig {
         let position = piece.position(at: frame).frames
         let outputFrame = output.next + Int64(part.offset + i)
         let continues = heard[outputFrame - 1].map { abs(position - $0) < 2 * songRate / Card.nominalRate } ?? false
-        if !continues { sequences.append([]) }
         heard[outputFrame] = position
-        sequences[sequences.count - 1].append((position, Double(block.channels[0][part.offset + i])))
+        if !isLong {
+            if !continues { sequences.append([]) }
+            sequences[sequences.count - 1].append((position, Double(block.channels[0][part.offset + i])))
+        }
         if firstHeard == nil { firstHeard = (position, output.time(Double(outputFrame)) + latency) }
+    }
+
+    /// Forgets positions that were heard more than two seconds ago, once a second.
+    private func forgetHeard() {
+        guard heard.count > 3 * Int(Card.nominalRate) else { return }
+        let oldest = output.next - 2 * Int64(Card.nominalRate)
+        heard = heard.filter { $0.key > oldest }
     }
 
     /// Returns the time at which a callback due at a true time begins.
@@ -217,7 +238,11 @@ final class SingerRig {
         entries += mapper.takeEntries()
         for i in 0..<Self.blockLength {
             let position = heardPosition(input.next + Int64(i))
-            truth.append(position)
+            if !isLong {
+                truth.append(position)
+            } else if let position, sound.count % Self.truthStep == 0 {
+                sparseTruth.append((sound.count, position))
+            }
             sound.append(position.map { Float(sings($0 / songRate)) } ?? 0)
         }
     }

@@ -21,6 +21,8 @@ final class DuetStartRig {
     private var messages: [(at: Double, to: Int, bytes: [UInt8])] = []
     private var random: SeededRandom
     private let song: DuetSong
+    private let arrival: Double
+    private let sleep: Range<Double>
 
     /// - Parameter songPath: the song of ``SungCallRig/writeSong()``.
     convenience init(seed: UInt64, network: NetworkProfile, songPath: String) throws {
@@ -30,9 +32,14 @@ final class DuetStartRig {
         }
     }
 
+    /// - Parameters:
+    ///   - arrival: the second at which the second singer enters the call; nil if both are there from the start.
+    ///   - sleep: the seconds in which the second singer's machine sleeps.
     init(
-        seed: UInt64, network: NetworkProfile, _ song: DuetSong, makePlayer: () throws -> SongPlayer
+        seed: UInt64, network: NetworkProfile, _ song: DuetSong, arrival: Double? = nil, sleep: Range<Double> = 0..<0,
+        makePlayer: () throws -> SongPlayer
     ) throws {
+        (self.arrival, self.sleep) = (arrival ?? 0, sleep)
         var random = SeededRandom(seed: seed)
         var configuration = CallSimulation.Configuration()
         configuration.codec = .pcm
@@ -45,6 +52,12 @@ final class DuetStartRig {
             configuration.peers[peer].driftPPM = Self.rateLimit * (2 * random.unit() - 1)
             configuration.peers[peer].blockFrameCount = [64, 128, 256][Int(3 * random.unit())]
         }
+        configuration.startsEmpty = arrival != nil
+        if !sleep.isEmpty {
+            let start = HostTime(nanoseconds: 5_000_000_000)  // of the call
+            configuration.peers[1].hostClock.sleep =
+                start.advanced(bySeconds: sleep.lowerBound)..<start.advanced(bySeconds: sleep.upperBound)
+        }
         simulation = try CallSimulation(configuration)
         self.song = song
         self.random = random
@@ -54,10 +67,48 @@ final class DuetStartRig {
             var duet = LiveDuet()
             duet.player = player
             duet.core = DuetCore(own: CoreRig.id(UInt64(index + 1)), singer: UInt64(index + 1))
-            duet.core?.setMembers([CoreRig.id(1), CoreRig.id(2)], host: CoreRig.id(1))
             duets.append(duet)
         }
+        if let arrival {
+            try simulation.enter(0)
+            simulation.events = [(at: arrival, action: { try $0.enter(1) })]
+        }
+        if !sleep.isEmpty {
+            simulation.datagramFilter = { datagram, _, _, elapsed in sleep.contains(elapsed) ? [] : [datagram] }
+            simulation.events.append((at: sleep.upperBound, action: { $0.peers[1].core.slept() }))
+        }
+        setMembers()
         try duets[0].core?.choose(song)
+    }
+
+    private func setMembers() {
+        let isAlone = simulation.elapsed < arrival
+        for index in 0..<(isAlone ? 1 : 2) {
+            duets[index].core?.setMembers(
+                isAlone ? [CoreRig.id(1)] : [CoreRig.id(1), CoreRig.id(2)], host: CoreRig.id(1))
+        }
+    }
+
+    /// Plays the song at the first singer alone from now on, as after the others have left.
+    func playAlone() throws {
+        try duets[0].core?.agree()
+        _ = duets[0].core?.tick(at: local(0))
+        guard let time = duets[0].core?.group.groupTime(at: local(0))?.time else { return }
+        duets[0].core?.transport.leader = DuetTransport.noLeader
+        duets[0].core?.change(to: .playing, position: 0, at: time)
+    }
+
+    /// Returns the seconds between both loudspeakers at the first moment from a second of the call on at which both are heard, or
+    /// 3 s later. A machine that woke is heard once it plays where the others are.
+    func difference(from second: Double) throws -> Double? {
+        var found: Double?
+        try run(until: second)
+        while simulation.elapsed < second + 3 {
+            found = difference.map(abs)
+            if let found, found < 0.05 { break }
+            try run(until: simulation.elapsed + 0.05)
+        }
+        return found
     }
 
     func local(_ index: Int) -> HostTime { simulation.peers[index].hostClock.hostTime(at: simulation.now) }
@@ -65,16 +116,25 @@ final class DuetStartRig {
     /// Runs the call, with a turn of each singer's call every 50 ms.
     func run(until seconds: Double, _ check: (DuetStartRig) -> Void = { _ in }) throws {
         while simulation.elapsed < seconds {
+            let before = simulation.elapsed
             try simulation.run(until: min(seconds, simulation.elapsed + 0.05))
-            for message in messages where message.at <= simulation.elapsed {
+            if before < arrival, simulation.elapsed >= arrival { setMembers() }
+            if sleep.contains(before), !sleep.contains(simulation.elapsed) { duets[1].core?.slept() }
+            for message in messages where message.at <= simulation.elapsed && (message.to == 0 || isAwake) {
                 duets[message.to].core?.receive(
                     message.bytes, from: CoreRig.id(UInt64(2 - message.to)), at: local(message.to))
             }
             messages.removeAll { $0.at <= simulation.elapsed }
-            for index in duets.indices { turn(index) }
+            if arrival > 0, isAwake, duets[1].core?.song != nil, duets[1].core?.agreement == nil {
+                try duets[1].core?.agree()
+            }
+            for index in duets.indices where index == 0 || isAwake { turn(index) }
             check(self)
         }
     }
+
+    /// True while the second singer's machine is in the call and does not sleep.
+    private var isAwake: Bool { simulation.elapsed >= arrival && !sleep.contains(simulation.elapsed) }
 
     private func turn(_ index: Int) {
         let now = local(index)

@@ -9,21 +9,21 @@ import Testing
 @testable import EarshotLiveCall
 @testable import EarshotSimulation
 
-/// The difference of two loudspeakers that play one song, in whole calls on virtual time. `EARSHOT_FIGURES` prints the table of
-/// docs/figures/duet.md. The estimates of the clocks decide.
+/// The difference of two loudspeakers that play one song, in whole calls on virtual time. `EARSHOT_FIGURES` prints the second table
+/// of docs/figures/duet.md. The estimates of the clocks decide.
 @Suite(.optimized) struct DuetStartTests {
     struct Limit: CustomTestStringConvertible, Sendable {
         let network: NetworkProfile.Name
         /// Milliseconds, the 95th percentiles: at the start, a second after a seek, the greatest from 5 s after it on, and each second
-        /// from 10 s after a start on.
-        let start, seek, later, always: Double
+        /// from 10 s after a start on, and the same as wanted in an hour.
+        let start, seek, later, always, wanted: Double
         var testDescription: String { network.rawValue }
     }
 
     static let limits = [
-        Limit(network: .lan, start: 0.03, seek: 0.03, later: 0.03, always: 0.03),
-        Limit(network: .wifiGood, start: 0.6, seek: 0.6, later: 0.6, always: 0.5),
-        Limit(network: .wifiCongested, start: 1.5, seek: 1.2, later: 1.2, always: 1.2),
+        Limit(network: .lan, start: 0.03, seek: 0.03, later: 0.03, always: 0.03, wanted: 0.05),
+        Limit(network: .wifiGood, start: 0.6, seek: 0.6, later: 0.6, always: 0.5, wanted: 0.2),
+        Limit(network: .wifiCongested, start: 1.5, seek: 1.2, later: 1.2, always: 1.2, wanted: 0.5),
     ]
     private static let makesFigures = ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] != nil
 
@@ -32,7 +32,7 @@ import Testing
         let song = try SungCallRig.writeSong()
         defer { try? FileManager.default.removeItem(atPath: song) }
         var (counts, starts, seeks, laters): ([Double], [Double], [Double], [Double]) = ([], [], [], [])
-        let count = Self.makesFigures ? 40 : 10
+        let count = 10
         for seed in 1...UInt64(count) {
             let rig = try DuetStartRig(seed: seed, network: NetworkProfile(limit.network), songPath: song)
             try rig.run(until: 1.5)
@@ -53,8 +53,7 @@ import Testing
             laters.append(worst)
         }
         let p95 = [starts, seeks, laters, counts].map { $0.sorted()[Int((0.95 * Double(count)).rounded(.up)) - 1] }
-        let figures = p95.prefix(3).map { String(format: "%.3f", $0) }.joined(separator: " | ")
-        print("duet figure: | \(limit.network.rawValue) | \(figures) |")
+        print("\(limit.network.rawValue): \(p95)")
         #expect(p95[0] < limit.start && p95[1] < limit.seek && p95[2] < limit.later, "\(p95)")
         #expect(p95[3] < limit.start, "\(p95)")
     }
@@ -78,7 +77,7 @@ import Testing
 
     @Test(arguments: limits)
     func `two loudspeakers stay together`(limit: Limit) throws {
-        let beat = SongFile.describe(Beat(tempo: 96), duration: 2_000)
+        let beat = SongFile.describe(Beat(tempo: 96), duration: 4_000)
         var errors: [Double] = []
         for seed: UInt64 in 1...2 {
             let rig = try DuetStartRig(seed: seed, network: NetworkProfile(limit.network), beat) {
@@ -87,7 +86,7 @@ import Testing
             try rig.run(until: 1.5)
             for index in 0..<2 { try rig.duets[index].core?.agree() }
             // The count-in begins at 3.1 s.
-            for second in 13...(Self.makesFigures ? 1_800 : 40) {
+            for second in 13...(Self.makesFigures ? 3_600 : 40) {
                 try rig.run(until: Double(second))
                 errors.append(abs(try #require(rig.difference, "seed \(seed), \(second) s")) * 1e3)
             }
@@ -95,7 +94,7 @@ import Testing
         errors.sort()
         let p95 = errors[Int((0.95 * Double(errors.count)).rounded(.up)) - 1]
         let figures = [p95, errors.last ?? 0].map { String(format: "%.3f", $0) }.joined(separator: " | ")
-        print("long duet figure: | \(limit.network.rawValue) | \(figures) |")
+        print("long duet figure: | \(limit.network.rawValue) | \(limit.wanted) | \(figures) |")
         #expect(p95 < limit.always)
     }
 }
