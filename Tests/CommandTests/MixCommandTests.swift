@@ -135,7 +135,7 @@ import Testing
     @Test(arguments: [
         (["--balance", "Anna=1"], 64, "Did you mean 'Ann'?"), (["--balance", "Ann"], 64, "--balance Ann=-3"),
         (["--pan", "Ann=2"], 64, "-1 to 1"), (["--nudge", "Ann=x"], 64, "-10000 to 10000"),
-        (["--preset", "loud"], 64, "dry, natural, room, stage"), (["--session", "reaper"], 64, "--stems"),
+        (["--preset", "loud"], 64, "dry, natural, room or stage"), (["--session", "reaper"], 64, "--stems"),
         (["--picture", "x.svg"], 64, ".png"), (["--picture", "/nowhere/x.png"], 73, "x.png"),
         (["--output", "x.wma"], 64, "Unknown format"), (["--output", "-", "--to", "wav"], 64, "Name a file"),
         (["--output", "/nowhere/x.wav"], 73, "folder does not exist"),

@@ -304,7 +304,7 @@ import Testing
         wait(0.2)
         try core.setMode(.together)
         try core.agree()
-        wait(3)
+        wait(4)
         #expect(duet.status(at: now)?.duet.phase == .singing && duet.status(at: now)?.isBusy == false)
         var files = LiveDuet.Attempt(
             folder: "/take 1", recordingFolders: ["/take 1 recording"], sound: .file("/song"), songTitle: "Song")
@@ -314,7 +314,8 @@ import Testing
         wait(1)
         let ended = try #require(duet.status(at: now))
         #expect(ended.duet.phase == .ended && ended.isBusy && ended.isSending && ended.awaitedSingers == [bob])
-        (duet[1]?.isOver, duet[1]?.stemTime) = (true, now)
+        duet[1]?.isOver = true
+        duet[1]?.stemTime = now
         #expect(duet.status(at: now)?.isSending == false && duet.status(at: now)?.isBusy == true)
         duet[1]?.receivers = [bob]
         #expect(duet.status(at: now)?.isSending == true)

@@ -30,8 +30,8 @@ struct SongDeck: ~Copyable {
     private var dueFrame = 0
 
     /// - Parameter file: owned by the deck from now on.
-    init(_ file: any SoundFileReader, countIn: Beat?, _ memory: SongMemory) {
-        source = SongSource(file, countIn: countIn, into: memory)
+    init(_ file: any SoundFileReader, countIn: Beat?, limit: Int? = nil, _ memory: SongMemory) {
+        source = SongSource(file, countIn: countIn, limit: limit, into: memory)
         self.memory = memory
         loop = DelayLockedLoop(sampleRate: memory.sampleRate)
     }

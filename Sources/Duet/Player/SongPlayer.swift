@@ -30,18 +30,22 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
     /// Opens a song. It plays after ``play(from:at:)``.
     /// - Parameters:
     ///   - countIn: the beat whose last bar before the song is heard if the song plays from a negative position; nil for none.
+    ///   - duration: the seconds that are played at most, such as those of a song whose mix is longer; nil for all.
     ///   - channelCount: the channels of the call.
     ///   - deviceRate: the call's rate in hertz.
     ///   - hash: the SHA-256 of the file, which the takes of the song name; nil if unknown.
     ///   - handle: is called when the song ends or fails, on the thread that does the work.
     /// - Throws: the errors of opening; ``AudioFileError/notAudio(path:reason:)`` for a file without a frame.
     package convenience init(
-        path: String, countIn: Beat? = nil, channelCount: Int, deviceRate: Double, hash: String? = nil,
-        _ handle: @escaping @Sendable (SongState) -> Void = { _ in }
+        path: String, countIn: Beat? = nil, duration: Double? = nil, channelCount: Int, deviceRate: Double,
+        hash: String? = nil, _ handle: @escaping @Sendable (SongState) -> Void = { _ in }
     ) throws(AudioFileError) {
         let file = try DamageTolerantReader(path: path)
         guard file.frameCount > 0 else { throw .notAudio(path: path, reason: "it contains no sound") }
-        self.init(file, countIn: countIn, channelCount: channelCount, deviceRate: deviceRate, hash: hash, handle)
+        let limit = duration.map { Int(($0 * file.processingFormat.sampleRate).rounded()) }
+        self.init(
+            file, countIn: countIn, limit: limit, channelCount: channelCount, deviceRate: deviceRate, hash: hash, handle
+        )
     }
 
     /// Makes a beat of so many seconds in place of a song, which also counts itself in.
@@ -55,11 +59,12 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
     }
 
     private init(
-        _ file: any SoundFileReader, countIn: Beat?, channelCount: Int, deviceRate: Double, hash: String?,
+        _ file: any SoundFileReader, countIn: Beat?, limit: Int? = nil, channelCount: Int, deviceRate: Double,
+        hash: String?,
         _ handle: @escaping @Sendable (SongState) -> Void
     ) {
         memory = SongMemory(channelCount: channelCount, sampleRate: deviceRate, capacity: Int(deviceRate))
-        deck = SongDeck(file, countIn: countIn, memory)
+        deck = SongDeck(file, countIn: countIn, limit: limit, memory)
         (sampleRate, frameCount) = (deck.source.sampleRate, deck.source.frameCount)
         published = LockedValue(SongState())
         (self.handle, self.hash) = (handle, hash)

@@ -17,7 +17,7 @@ package struct SongSource: ~Copyable {
     private static let halfLength = 32
 
     package let sampleRate: Double
-    /// The frames of the song, by the file's header.
+    /// The frames of the song: by the file's header, or the limit.
     package let frameCount: Int
     /// The ring frames written so far.
     package private(set) var writtenCount = 0
@@ -40,12 +40,13 @@ package struct SongSource: ~Copyable {
     /// - Parameters:
     ///   - file: owned by the source from now on.
     ///   - countIn: the beat that is heard before the song; nil for silence.
+    ///   - limit: the frames that are played at most, such as those of a song whose mix is longer; nil for all.
     ///   - memory: the source is the only writer of its ring.
-    package init(_ file: any SoundFileReader, countIn: Beat? = nil, into memory: SongMemory) {
+    package init(_ file: any SoundFileReader, countIn: Beat? = nil, limit: Int? = nil, into memory: SongMemory) {
         sampleRate = file.processingFormat.sampleRate
         let channelCount = memory.ring.channelCount
         reader = ConvertedFileReader(file, as: AudioFormat(sampleRate: sampleRate, channelCount: channelCount))
-        frameCount = reader.frameCount
+        frameCount = min(reader.frameCount, limit ?? .max)
         self.countIn = countIn
         self.memory = memory
         chunk = AudioBuffer(channelCount: channelCount, frameCapacity: Self.chunkLength)

@@ -30,8 +30,8 @@ extension LiveCall {
         case .file(let path):
             do throws(AudioFileError) {
                 player = try SongPlayer(
-                    path: path, countIn: song?.countIn, channelCount: channelCount, deviceRate: rate,
-                    hash: song?.hash, handle)
+                    path: path, countIn: song?.countIn, duration: song?.duration, channelCount: channelCount,
+                    deviceRate: rate, hash: song?.hash, handle)
             } catch { throw .file(error) }
         case .beat(let beat):
             player = SongPlayer(

@@ -113,7 +113,9 @@ enum DuetRequest: Equatable {
         switch self {
         case .show: return nil
         case .order(let order): return order
-        case .seek(let change): return .seek(to: max(0, duet.seconds + change))
+        case .seek(let change):
+            let last = (duet.duration ?? .infinity) - 0.1
+            return .seek(to: max(0, min(last, duet.seconds + change)))
         case .lead(let name): return .setMode(.led(by: try Self.singer(name, status)))
         case .turn(let name): return .setMode(.inTurn(try Self.singer(name, status)))
         }

@@ -119,7 +119,9 @@ struct DuetNotices {
     private static func departures(
         _ status: LiveDuetStatus, _ old: LiveDuetStatus?, _ people: People
     ) -> [Notice] {
-        guard let old, old.duet.attempt == status.duet.attempt, status.duet.phase.isSong else { return [] }
+        guard let old, old.duet.attempt == status.duet.attempt, old.duet.phase.isSong, status.duet.phase.isSong else {
+            return []
+        }
         let agreed = old.duet.singers.filter(\.hasAgreed).map(\.member)
         return status.duet.singers.filter { !$0.hasAgreed && !$0.cannotRecord && agreed.contains($0.member) }.map {
             .say(DuetSentences.leftTake(people.name($0.member)))
