@@ -127,15 +127,18 @@ public final class CallSession: MediaNegotiator {
         set { processor.isMuted = newValue }
     }
 
-    /// True to play the processed local voice to the local participant, also while muted: in the same cycle, or later by ``monitorDelay``. A change is a ramp
-    /// over 10 ms, or over a block if that is longer. Has no effect with a separate microphone, which has no common cycle with
-    /// the loudspeaker. ``outputVolume`` does not affect it. Any thread except a render thread.
+    /// True to play the processed local voice to the local participant, also while muted: in the same cycle, or later by
+    /// ``monitorDelay``. A change is a ramp over 10 ms, or over a block if that is longer. Has no effect with a separate microphone,
+    /// which has no common cycle with the loudspeaker. ``outputVolume`` does not affect it. Any thread except a render thread.
     package var isMonitored: Bool {
         get { processor.isMonitored }
         set { processor.isMonitored = newValue }
     }
 
-    /// The seconds by which the monitor is later than its cycle, at most 0.25. Any thread except a render thread.
+    /// The greatest ``monitorDelay`` in seconds.
+    package static let longestMonitorDelay = MonitorDelay.longest
+
+    /// The seconds by which the monitor is later than its cycle, at most ``longestMonitorDelay``. Any thread except a render thread.
     package var monitorDelay: Double {
         get { processor.monitorDelay }
         set { processor.monitorDelay = newValue }

@@ -130,7 +130,7 @@ import Testing
         #expect(mix.wait() == .exit(0) && mix.output.contains("mix-stage.m4a"), "\(mix.output)\(mix.errors)")
     }
 
-    @Test func `two people sing one after the other, and the last take has both voices`() throws {
+    @Test func `two people take turns, and the last take has both voices`() throws {
         let scratch = try Scratch()
         try Self.writeSong(scratch("song.wav"), seconds: 1)
         let (port, keys, guestKeys) = (try Earshot.freePort(), try PseudoTerminal(), try PseudoTerminal())

@@ -30,6 +30,9 @@ import Testing
         #expect(DuetKeys.order(for: .tab, ledByBen) == .setMode(.inTurn(MemberID(1)!)))
         let turnOfBen = DuetExample.status(.agreeing) { $0.duet.mode = .inTurn(ben) }
         #expect(DuetKeys.order(for: .tab, turnOfBen) == .setMode(.together))
+        // Another mode would forget the earlier voices.
+        let nextTurn = DuetExample.status(.agreeing) { ($0.duet.mode, $0.duet.keptAttempt) = (.inTurn(ben), 1) }
+        #expect(DuetKeys.order(for: .tab, nextTurn) == .setMode(.inTurn(MemberID(1)!)))
         let isOver = DuetExample.status(.ended) { $0.duet.mode = .inTurn(ben) }
         #expect(DuetKeys.order(for: .tab, isOver) == nil)
         let isMixed = DuetExample.status(.ended) { ($0.duet.mode, $0.mixPath) = (.inTurn(ben), "/mix.m4a") }

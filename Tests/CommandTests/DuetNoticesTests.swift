@@ -167,13 +167,13 @@ import Testing
         #expect(
             notices.notices(status(.agreeing, own), people(0.2)).last
                 == .ask(
-                    "Delay 200 ms: too long to sing at once. One sings after the other. You sing now, and the others "
+                    "Delay 200 ms: too long to sing at the same time. You take turns. You sing now, and the others "
                         + "listen. Tab changes that. Your voice will be recorded. \(end)"))
         #expect(
             notices.notices(status(.agreeing, ben), people(0.2)) == [
                 .ask(
-                    "One sings after the other. Ben sings now, and you listen. Tab changes that. Your voice will not "
-                        + "be recorded. \(end)")
+                    "You take turns. Ben sings now, and you listen. Tab changes that. The call will be recorded. Your "
+                        + "voice will not be in the mix. \(end)")
             ])
         #expect(notices.notices(status(.singing, ben), people()) == [.say("Ben sings.")])
         _ = notices.notices(status(.ended, ben), people())
@@ -182,7 +182,7 @@ import Testing
             Issue.record("no notice")
             return
         }
-        #expect(saved.contains("Keys: Tab the next one's turn, Enter listen together"), "\(saved)")
+        #expect(saved.contains("Keys: Tab next turn, Enter listen together"), "\(saved)")
         let next = status(.agreeing, own, kept: 1) {
             $0.duet.attempt = 2; $0.duet.singers[0].hasBegun = true
         }
@@ -190,10 +190,16 @@ import Testing
             notices.notices(next, people(0.2)) == [
                 .say("Ben begins the next turn."),
                 .ask(
-                    "Take 2. You sing now, and the others listen. You hear the voices of the turns before. Tab changes "
+                    "Take 2. You sing now, and the others listen. You hear the earlier voices. Tab changes "
                         + "that. Your voice will be recorded. \(end)"),
             ])
         #expect(notices.notices(status(.singing, own, kept: 1), people()) == [.say("Sing.")])
+        // The one who begins the next turn has agreed, and listens.
+        _ = notices.notices(status(.ended, own, kept: 1), people())
+        let begun = status(.agreeing, ben, kept: 2) { ($0.duet.attempt, $0.duet.hasAgreed) = (3, true) }
+        #expect(
+            notices.notices(begun, people())
+                == [.say("Take 3. Ben sings now, and you listen. You agree. Waiting for Ben.")])
     }
 
     @Test func `another mode is no withdrawal, and who leaves in mid-song is named`() {
@@ -206,8 +212,10 @@ import Testing
             }
         }
         _ = notices.notices(status(.agreeing, .together, agreed: true, ben: true), people())
-        let changed = notices.notices(status(.agreeing, .led(by: ben), agreed: false, ben: false), people())
+        // Ben's message arrives later.
+        let changed = notices.notices(status(.agreeing, .led(by: ben), agreed: false, ben: true), people())
         #expect(changed.count == 1 && changed.allSatisfy { if case .ask = $0 { true } else { false } }, "\(changed)")
+        #expect(notices.notices(status(.agreeing, .led(by: ben), agreed: false, ben: false), people()) == [])
         #expect(
             notices.notices(status(.agreeing, .led(by: ben), agreed: false, ben: true), people())
                 == [.say("Ben agrees.")])

@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// Duets of two processes by keys, each on a JACK server of its own, with recorded musicians as the singers.
+/// Recorded musicians sing duets: two processes, each on its own JACK server, by keys.
 @Suite(.serialized, .realTime, .needs("jackd")) struct JACKDuetTests {
     /// Checks the lag of a singer's track in a stem and in the mix.
     /// - Parameter heard: the lag of the song at the musician's ear, which decides.
@@ -24,6 +24,14 @@ import Testing
         #expect(mix.correlation > 0.3, sourceLocation: sourceLocation)
     }
 
+    /// Leaves after the song, and does not play the mix.
+    private func leave(_ program: ChildProcess, _ keys: PseudoTerminal) {
+        keys.type("q")
+        #expect(program.says("p play the mix"), "\(program.errors)")
+        keys.type("x")
+        #expect(program.wait() == .exit(0), "\(program.errors)")
+    }
+
     @Test func `two musicians record a duet, and its mix has both tracks in place`() throws {
         let scratch = try Scratch()
         let song = try JACKSinger.writeSong(scratch("Feelings.wav"), seconds: 4)
@@ -39,12 +47,7 @@ import Testing
         try #require(host.says("Ben agrees."), "\(host.errors)")
         keys.type("\r")
         for program in [host, guest] { #expect(program.says("Saved: ", seconds: 20), "\(program.errors)") }
-        for (program, keys) in [(host, keys), (guest, guestKeys)] {
-            keys.type("q")
-            #expect(program.says("p play the mix"), "\(program.errors)")
-            keys.type("x")
-            #expect(program.wait() == .exit(0), "\(program.errors)")
-        }
+        for (program, keys) in [(host, keys), (guest, guestKeys)] { leave(program, keys) }
         for singer in [anna, ben] {
             let heard = try singer.finish().lag(of: song[44_100..<88_200])
             for folder in [anna, ben] {
@@ -88,12 +91,7 @@ import Testing
         try #require(returned.says("Enter joins"), "\(returned.errors)")
         lastKeys.type("\r")
         for program in [guest, returned] { #expect(program.says("Saved: ", seconds: 20), "\(program.errors)") }
-        for (program, keys) in [(returned, lastKeys), (guest, newKeys)] {
-            keys.type("q")
-            #expect(program.says("p play the mix"), "\(program.errors)")
-            keys.type("x")
-            #expect(program.wait() == .exit(0), "\(program.errors)")
-        }
+        for (program, keys) in [(returned, lastKeys), (guest, newKeys)] { leave(program, keys) }
         for singer in [anna, ben] {
             let witness = try singer.finish()
             let silence = try #require(witness.silence(before: song.count))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EarshotDuet
 
-/// Singers who are too far apart for a leader sing one after the other, over seeds, with messages that are late or lost.
+/// Singers who are too far apart for a leader take turns, over seeds, with messages that are late or lost.
 @Suite struct DuetTurnTests {
     /// Returns a rig of singers whose voices take 0.2 s to each other.
     private func farApart(_ count: Int, seed: UInt64) -> DuetRig {

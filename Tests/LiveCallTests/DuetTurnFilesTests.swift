@@ -11,7 +11,7 @@ import Testing
 @testable import EarshotDuet
 @testable import EarshotLiveCall
 
-/// The files of singers who sing one after the other.
+/// The files of singers who take turns.
 @Suite struct DuetTurnFilesTests {
     private let scratch: MixRig
     private let keys = (1...2).compactMap { KeyFingerprint(bytes: [UInt8](repeating: $0, count: 32)) }

@@ -4,16 +4,16 @@
 ///
 /// Unlike a sliding tap, a fade changes neither pitch nor level. A position requested during a fade takes effect after it; if
 /// several are requested, only the last one does.
-struct TapFade: BitwiseCopyable {
+package struct TapFade: BitwiseCopyable {
     /// The present position in frames before the newest.
-    private(set) var current: Int
+    package private(set) var current: Int
     /// The position being faded in; ``current`` without a fade.
-    private(set) var next: Int
+    package private(set) var next: Int
     /// The weight of ``next`` in this frame, 0 to 1.
-    private(set) var weight: Float
+    package private(set) var weight: Float
     private var wanted: Int  // the position after all fades
     /// The remaining frames of the fade; 0 without one.
-    private(set) var remaining: Int
+    package private(set) var remaining: Int
     private let length: Int  // frames of a fade
     private let step: Float  // 1 / `length`
 
@@ -21,7 +21,7 @@ struct TapFade: BitwiseCopyable {
     ///   - delay: the position in frames.
     ///   - length: the frames of a fade.
     @_noLocks
-    init(_ delay: Int, length: Int) {
+    package init(_ delay: Int, length: Int) {
         current = delay
         next = delay
         wanted = delay
@@ -32,21 +32,21 @@ struct TapFade: BitwiseCopyable {
     }
 
     /// The position after all fades.
-    var target: Int { @_noLocks get { wanted } }
+    package var target: Int { @_noLocks get { wanted } }
 
     /// True during a fade.
-    var isMoving: Bool { @_noLocks get { remaining > 0 } }
+    package var isMoving: Bool { @_noLocks get { remaining > 0 } }
 
     /// Fades to another position, after the present fade if there is one.
     @_noLocks
-    mutating func move(to delay: Int) {
+    package mutating func move(to delay: Int) {
         wanted = delay
         start()
     }
 
     /// Jumps to a position without a fade.
     @_noLocks
-    mutating func jump(to delay: Int) {
+    package mutating func jump(to delay: Int) {
         wanted = delay
         finish()
     }
@@ -62,7 +62,7 @@ struct TapFade: BitwiseCopyable {
 
     /// Advances by a frame.
     @_noLocks @inline(__always)
-    mutating func advance() {
+    package mutating func advance() {
         if remaining > 0 { fade() }
     }
 

@@ -14,7 +14,7 @@ package enum DuetRefusal: Error, Hashable, Sendable {
     case notStarted
     /// The attempt has begun, so its mode stays.
     case started
-    /// The singers do not sing in turn.
+    /// The singers do not take turns.
     case notInTurn
     /// The member sings no duet, or has an earlier program.
     case noSinger
@@ -40,7 +40,7 @@ extension DuetCore {
         guard host == own || host == nil else { throw .notHost }
         presentSong = song.hash
         setSong(song)
-        (transport.leader, transport.isInTurn, transport.kept) = (nil, nil, nil)
+        transport.forgetMode()
         beginAttempt(id)
     }
 
@@ -124,7 +124,7 @@ extension DuetCore {
         begun = transport.attempt
     }
 
-    mutating func beginAttempt(_ id: UInt64?) {
+    private mutating func beginAttempt(_ id: UInt64?) {
         transport.attempt = transport.attempt == .max ? 1 : transport.attempt + 1
         if transport.revision == 0 { transport.attempt = 1 }
         transport.id = id

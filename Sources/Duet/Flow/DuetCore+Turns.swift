@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The turns of singers who sing one after the other: each turn is an attempt.
+/// The turns of singers: each is an attempt.
 extension DuetCore {
     /// True if a singer sings the attempt. The others listen.
     /// - Parameter number: the random number of the singer; nil from an earlier program.
@@ -9,16 +9,14 @@ extension DuetCore {
     /// Begins the turn of the next singer: a new attempt, which keeps the voices of this one. All must agree to it.
     /// - Parameter id: the random number of the attempt.
     package mutating func beginNextTurn(id: UInt64? = nil) throws(DuetRefusal) {
-        guard let song else { throw .noSong }
-        guard presentSong == song.hash else { throw .songMissing }
+        guard song != nil else { throw .noSong }
         guard transport.isInTurn == true else { throw .notInTurn }
         guard mix == transport.attempt else { throw .mixMissing }
         let kept = transport.attempt
         let leader = try number(of: nextSinger)
-        beginAttempt(id)
+        try singAgain(id: id)
         transport.setLeader(leader, isInTurn: true)
         transport.kept = kept
-        begun = transport.attempt
     }
 
     /// The singer after that of the present turn. After the last one comes the first, also if the singer of the turn has left.

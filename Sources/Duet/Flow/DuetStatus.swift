@@ -61,7 +61,7 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
     package var own: Member?
     /// False if the local singer only listens in this attempt.
     package var sings = true
-    /// True if the singers sing one after the other.
+    /// True if the singers take turns.
     package var isInTurn: Bool { if case .inTurn? = mode { true } else { false } }
     /// The attempt whose voices this one keeps; nil for none.
     package var keptAttempt: UInt32?

@@ -43,6 +43,9 @@ package struct DuetTransport: Codable, Hashable, Sendable {
         if !isInTurn { kept = nil }
     }
 
+    /// Leaves the mode undecided.
+    mutating func forgetMode() { (leader, isInTurn, kept) = (nil, nil, nil) }
+
     /// True if the mode is that of another transport.
     func hasMode(of other: DuetTransport) -> Bool {
         leader ?? Self.noLeader == other.leader ?? Self.noLeader && isInTurn == other.isInTurn

@@ -31,7 +31,7 @@ extension LiveCallCore {
             roundTrip: roundTrip,
             wasOn: wasOn && basis == monitorBasis)
         let latest = observation.calls.values.compactMap(\.mouthToEar).max() ?? 0
-        let delay = basis.mode == .equal ? max(0, latest - roundTrip) : 0
+        let delay = basis.mode == .equal ? max(0, min(CallSession.longestMonitorDelay, latest - roundTrip)) : 0
         let isNear = basis == monitorBasis && abs(delay - next.monitorDelay) <= Self.monitorDelayTolerance
         monitor(choice.isOn, delay: isNear ? next.monitorDelay : delay)
         guard basis != monitorBasis || choice.isOn != wasOn else { return }

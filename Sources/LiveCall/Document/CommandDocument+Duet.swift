@@ -10,8 +10,7 @@ extension CommandDocument {
     /// The names of the orders.
     private enum OrderName: String {
         case agree, withdraw, pause, resume, seek, singAgain, listen, stopListening, mix, balance, together, lead,
-            inTurn
-        case nextTurn
+            inTurn, nextTurn
     }
 
     /// Creates the document of an order.
@@ -68,7 +67,7 @@ extension ErrorDocument {
         case .songMissing: self.init(code: "song-missing", text: "The song has not arrived yet")
         case .notStarted: self.init(code: "not-started", text: "The song has not begun")
         case .started: self.init(code: "started", text: "The take has begun")
-        case .notInTurn: self.init(code: "not-in-turn", text: "The singers do not sing one after the other")
+        case .notInTurn: self.init(code: "not-in-turn", text: "The singers do not take turns")
         case .noSinger: self.init(code: "no-singer", text: "The participant sings no duet")
         case .noTime: self.init(code: "no-time", text: "The clocks are not synchronized yet")
         case .attemptOver: self.init(code: "take-over", text: "You have left this take")

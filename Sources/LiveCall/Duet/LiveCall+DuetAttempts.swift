@@ -143,7 +143,8 @@ extension LiveCall {
                 // A singer who left before the song has sung nothing.
                 let status = duet.core?.status(at: .now())
                 let isLeft = status?.attempt == number && status?.hasLeft == true
-                if !isLeft || !error.isSilence { duet.note(.ownStem(error)) }
+                let isSilence = (error as? StemError)?.isSilence == true
+                if !isLeft || !isSilence { duet.note(.ownStem(error)) }
                 duet.update(attempt.folder) { files in
                     files.stemTime = .now()
                     // The voices of others make a mix if they arrive.

@@ -5,9 +5,9 @@ import EarshotDuet
 import EarshotMediaTransport
 import EarshotRooms
 
-/// The turns of singers who sing one after the other.
+/// The turns of singers who take turns.
 extension LiveCall {
-    /// Makes the folder of an attempt that is the turn of another singer, for that voice and those of the turns before.
+    /// Makes the folder of an attempt that is the turn of another singer, for that voice and the earlier ones.
     func awaitVoice(_ number: UInt32) {
         // A member that came back under another number has the folder.
         guard duet.withLock({ $0[number] == nil }) else { return }

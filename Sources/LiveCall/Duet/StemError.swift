@@ -35,12 +35,10 @@ package enum StemError: Error, Equatable, CustomStringConvertible {
         case .ownFile(let path): "\(path): belongs to the recording"
         }
     }
-}
 
-extension Error {
     /// True if nothing was sung, so that there is no stem.
     var isSilence: Bool {
-        if case .nothingUsable(_, let faults)? = self as? StemError { faults.isEmpty } else { false }
+        if case .nothingUsable(_, let faults) = self { faults.isEmpty } else { false }
     }
 }
 

@@ -10,7 +10,7 @@ struct ControlDuet: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "duet", abstract: "Show and control the duet of the call.",
         discussion: """
-            Without arguments, shows the duet. agree and withdraw answer the question before a take; lead NAME (lead alone: you) lets the others hear the song in time with that voice, and together lets all hear it at one instant; turn NAME (turn alone: you) lets one sing after the other, beginning with that singer, and next begins the next one's turn; pause, resume and seek 1:30, +5s or -5s change the song for all; again begins a new take, also in mid-song; listen plays the mix for all, and stop ends it; mix stage makes your mix again with that preset of earshot mix, and balance Ben -2dB with that voice quieter.
+            Without arguments, shows the duet. agree and withdraw answer the question before a take; lead NAME (lead alone: you) lets the others hear the song in time with that voice, and together lets all hear it at one instant; turn NAME (turn alone: you) lets you take turns, beginning with that singer, and next begins the next one's turn; pause, resume and seek 1:30, +5s or -5s change the song for all; again begins a new take, also in mid-song; listen plays the mix for all, and stop ends it; mix stage makes your mix again with that preset of earshot mix, and balance Ben -2dB with that voice quieter.
             """)
 
     static let examples = [
@@ -24,8 +24,7 @@ struct ControlDuet: ExampledCommand {
         help: ArgumentHelp("One of the words above.", valueName: "word"),
         completion: .list([
             "agree", "withdraw", "lead", "together", "turn", "next", "pause", "resume", "seek", "again", "listen",
-            "stop", "mix",
-            "balance",
+            "stop", "mix", "balance",
         ]))
     var words: [String] = []
 
@@ -62,7 +61,7 @@ enum DuetRequest: Equatable {
     case seek(by: Double)
     /// Lets the participant of this name lead; nil for the local one.
     case lead(String?)
-    /// Lets one sing after the other, beginning with the participant of this name; nil for the local one.
+    /// Lets the singers take turns, beginning with the participant of this name; nil for the local one.
     case turn(String?)
 
     init(_ words: [String]) throws {
@@ -145,7 +144,7 @@ extension DuetOrder {
             return "The mode can be chosen only before a take. Begin one: earshot call duet again"
         case .nextTurn:
             guard duet.mode == "inTurn" else {
-                return "You do not sing one after the other. Begin that: earshot call duet turn"
+                return "You are not taking turns. Begin that: earshot call duet turn"
             }
             return duet.isOver ? nil : "The turn is not over. See: earshot call duet"
         case .pause: isUseful = duet.isSong && duet.phase != "paused"

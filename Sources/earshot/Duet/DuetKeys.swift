@@ -31,7 +31,7 @@ struct DuetKeys {
 
     static let help = """
         Enter  agree, or withdraw; after the song: listen to the mix together, or stop it for all
-        Tab  before the song: all together, who leads, or one after the other; then: the next one's turn
+        Tab  before the song: all together, who leads, or whose turn it is; after a turn: the next one's
         p  pause or resume                ← →  seek 5 s back or forward
         r  sing again: a new take         e  after the song: change your mix
         q  leave; in mid-song after a question
@@ -138,10 +138,13 @@ struct DuetKeys {
         }
     }
 
-    /// Returns the next mode in the order: together, the local singer leads, each other one leads, and each has the first turn.
+    /// Returns the next mode in the order: together, the local singer leads, each other one leads, and each has the turn. After a turn
+    /// another mode would forget the earlier voices, so then only the turn changes.
     private static func nextMode(_ duet: DuetStatus<MemberID>) -> DuetOrder? {
         let leaders = [duet.own].compactMap(\.self) + duet.singers.map(\.member)
-        let modes = [DuetMode.together] + leaders.map { DuetMode.led(by: $0) } + leaders.map { DuetMode.inTurn($0) }
+        let turns = leaders.map { DuetMode.inTurn($0) }
+        let hasEarlierVoices = duet.isInTurn && duet.keptAttempt != nil
+        let modes = hasEarlierVoices ? turns : [DuetMode.together] + leaders.map { DuetMode.led(by: $0) } + turns
         let present = duet.mode.flatMap { modes.firstIndex(of: $0) } ?? 0
         return .setMode(modes[(present + 1) % modes.count])
     }

@@ -59,6 +59,8 @@ struct DuetNotices {
     private var missedAttempt: UInt32?
     /// The last attempt that ended in mid-song.
     private var unfinishedAttempt: UInt32?
+    /// The singers whose agreement another mode took back, until their messages say so.
+    private var withdrawn: Set<MemberID> = []
     /// True once the user knows that the own delay is not known.
     private var hasReportedDelay = false
 
@@ -174,14 +176,18 @@ struct DuetNotices {
         }
         // Another mode takes the agreements back, which is not a singer's wish.
         let isSameMode = last?.duet.mode == nil || last?.duet.mode == duet.mode
-        for singer in duet.singers where singer.hasAgreed || isSameMode {
-            let old = last?.duet.attempt == duet.attempt ? last?.duet.singers.first { $0.member == singer.member } : nil
+        let isSameAttempt = last?.duet.attempt == duet.attempt
+        if !isSameMode, isSameAttempt { withdrawn = Set(last?.duet.singers.filter(\.hasAgreed).map(\.member) ?? []) }
+        for singer in duet.singers {
+            let old = isSameAttempt ? last?.duet.singers.first { $0.member == singer.member } : nil
             guard singer.hasAgreed != (old?.hasAgreed ?? false), !singer.cannotRecord else { continue }
+            if withdrawn.remove(singer.member) != nil, !singer.hasAgreed { continue }
             notices.append(.say(DuetSentences.agrees(people.name(singer.member), singer.hasAgreed)))
         }
         let names = duet.singers.filter { !$0.hasAgreed }.map { people.name($0.member) }
         if let last, last.duet.attempt != duet.attempt, duet.hasAgreed {
-            notices.append(.say(DuetSentences.take(duet.attempt, waitingFor: names)))
+            let turn = duet.sings ? nil : duet.mode?.leader.map(people.name)
+            notices.append(.say(DuetSentences.take(duet.attempt, turn: turn, waitingFor: names)))
         } else if let last, last.duet.attempt == duet.attempt, last.duet.hasAgreed != duet.hasAgreed,
             duet.hasAgreed || isSameMode
         {

@@ -48,7 +48,7 @@ extension DuetSentences {
             return "\(capitalized(leads(UInt64(leader.number), participants))). All must agree again."
         case .setMode(.inTurn(let singer)):
             let words = leads(UInt64(singer.number), isInTurn: true, participants)
-            return "One sings after the other. \(capitalized(words)). All must agree again."
+            return "You take turns. \(capitalized(words)). All must agree again."
         case .nextTurn:
             let others = names(of: duet.singers.map(\.participant), participants)
             return take(UInt32(clamping: duet.take) &+ 1, waitingFor: others)

@@ -43,12 +43,14 @@ extension DuetSentences {
         _ name: (MemberID) -> String
     ) -> String {
         // A later turn needs no reason.
-        let reason = duet.keptAttempt == nil ? milliseconds.map { "\($0): too long to sing at once. " } ?? "" : ""
-        let start = duet.keptAttempt == nil ? "One sings after the other. " : ""
+        let isFirst = duet.keptAttempt == nil
+        let reason = isFirst ? milliseconds.map { "\($0): too long to sing at the same time. " } ?? "" : ""
+        let start = isFirst ? "You take turns. " : ""
         let key = hasKeys ? "Tab changes that. " : ""
-        let name = TerminalText.sanitized(name(singer))
-        guard singer == duet.own else { return "\(reason)\(start)\(name) sings now, and you listen. \(key)" }
-        let earlier = duet.keptAttempt == nil ? "" : " You hear the voices of the turns before."
+        guard singer == duet.own else { return "\(reason)\(start)\(othersTurn(name(singer))) \(key)" }
+        let earlier = isFirst ? "" : " You hear the earlier voices."
         return "\(reason)\(start)You sing now, and the others listen.\(earlier) \(key)"
     }
+
+    static func othersTurn(_ name: String) -> String { "\(TerminalText.sanitized(name)) sings now, and you listen." }
 }

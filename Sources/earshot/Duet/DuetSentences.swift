@@ -53,22 +53,23 @@ enum DuetSentences {
         attempt: UInt32, mode: String, voices: RecordedVoices = .all, hasKeys: Bool, inProgress: String? = nil
     ) -> String {
         if let inProgress {
-            let recorded = voices == .others ? "" : "Your voice will be recorded. "
-            return "\(inProgress) \(mode)\(recorded)\(hasKeys ? "Press Enter to join in." : "")"
-                .trimmingCharacters(in: .whitespaces)
+            let words = "\(inProgress) \(mode)\(recorded(voices == .all ? .own : voices))"
+            return hasKeys ? "\(words) Press Enter to join in." : words
         }
         let take = attempt > 1 ? "Take \(attempt). " : ""
-        let recorded =
-            switch voices {
-            case .all: "Your voices will be recorded."
-            case .own: "Your voice will be recorded."
-            case .others: "Your voice will not be recorded."
-            }
-        return "\(take)\(mode)\(recorded)\(hasKeys ? " Press Enter when you are ready." : "")"
+        return "\(take)\(mode)\(recorded(voices))\(hasKeys ? " Press Enter when you are ready." : "")"
     }
 
-    /// The voices of an attempt that are recorded.
+    /// The voices of an attempt that are recorded for the mix.
     enum RecordedVoices { case all, own, others }
+
+    private static func recorded(_ voices: RecordedVoices) -> String {
+        switch voices {
+        case .all: "Your voices will be recorded."
+        case .own: "Your voice will be recorded."
+        case .others: "The call will be recorded. Your voice will not be in the mix."
+        }
+    }
 
     /// The song that others sing already.
     /// - Parameter names: the names of those who sing.
@@ -154,8 +155,10 @@ enum DuetSentences {
     static func stem(_ name: String) -> String { "Received \(TerminalText.sanitized(name))'s voice." }
 
     /// The beginning of a take to which the user has agreed.
-    static func take(_ attempt: UInt32, waitingFor names: [String]) -> String {
-        "Take \(attempt). \(ownAgreement(true, waitingFor: names))"
+    /// - Parameter singer: the name of the one whose turn it is; nil if it is the user's, or nobody's.
+    static func take(_ attempt: UInt32, turn singer: String? = nil, waitingFor names: [String]) -> String {
+        let turn = singer.map { " \(othersTurn($0))" } ?? ""
+        return "Take \(attempt).\(turn) \(ownAgreement(true, waitingFor: names))"
     }
 
     /// A singer who cannot record the take.
@@ -173,7 +176,7 @@ enum DuetSentences {
         let reason = missing.count == 1 ? "voice did not arrive" : "voices did not arrive"
         let without = missing.isEmpty ? "" : " (without \(names), whose \(reason))"
         let voices = isBeat ? "  The mix has the voices without the beat." : ""
-        let turn = isInTurn ? "Tab the next one's turn, " : ""
+        let turn = isInTurn ? "Tab next turn, " : ""
         return
             "Saved: \(path)\(without)\(voices)\(hasKeys ? "\nKeys: \(turn)Enter listen together, e change the mix, arrows balance it, r sing again, q leave" : "")"
     }

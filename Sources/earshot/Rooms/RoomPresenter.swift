@@ -39,6 +39,8 @@ final class RoomPresenter {
     /// The last completed recording of the local participant; nil before.
     private(set) var recording: CallRecordingResult?
     private var recordingNotices = RecordingNotices()
+    /// The singers who record a take, of which nothing is printed.
+    private var takeRecorders: Set<MemberID> = []
     /// The changes of settings by the user's keys that the terminal confirmed, and whose events were not handled yet.
     private var ownSettings: Set<LiveCallCommand> = []
     /// The verbs for the departure of participants whom the local user removed or blocked.
@@ -244,7 +246,9 @@ final class RoomPresenter {
         case .allowRecording(let isAllowed):
             // The answer of an option is not news.
             let isNews = isAskedAboutRecordings || isAllowed != (call.configuration.recordingConsent == .yes)
-            if card != nil, isNews { Terminal.say(RecordingSentences.answered(isAllowed: isAllowed)) }
+            // A take's question has said so.
+            let isAgreement = isAllowed && call.duetStatus?.duet.hasAgreed == true
+            if card != nil, isNews, !isAgreement { Terminal.say(RecordingSentences.answered(isAllowed: isAllowed)) }
         default: say(event)
         }
     }
@@ -269,8 +273,7 @@ final class RoomPresenter {
         case .recordingFailed(let error): Terminal.warn(error.text)
         case .participantRecording(let participant):
             let name = participant.name.text
-            let singers = call.duetStatus?.duet.singers.map(\.member) ?? []
-            if singers.contains(participant.id), isOwnVoiceAllowed == true { return }
+            if isRecordingTake(participant) { return }
             Terminal.say(
                 participant.isRecording
                     ? RecordingSentences.began(
@@ -291,6 +294,16 @@ final class RoomPresenter {
     /// Returns true for the folder of a recording that belongs to a take of the duet.
     private func isOfTake(_ folder: String) -> Bool {
         call.duetStatus?.duet.song != nil && RecordingFolder.takeFolder(ofRecording: folder) != nil
+    }
+
+    /// Returns true if a participant's recording begins, or ends, with a take to which it and the user have agreed.
+    private func isRecordingTake(_ participant: Participant) -> Bool {
+        guard participant.isRecording else { return takeRecorders.remove(participant.id) != nil }
+        guard isOwnVoiceAllowed == true, let duet = call.duetStatus?.duet, duet.hasAgreed, duet.phase.isSong,
+            duet.singers.contains(where: { $0.member == participant.id && $0.hasAgreed })
+        else { return false }
+        takeRecorders.insert(participant.id)
+        return true
     }
 
     /// Prints sentences about the local recording, unless it has ended meanwhile.

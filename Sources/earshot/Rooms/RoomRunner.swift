@@ -76,7 +76,8 @@ final class RoomRunner {
     private func offerMix() throws {
         let recording = presenter.recording.flatMap { $0.seconds > 0 ? $0.mixPath : nil }
         guard !options.json, let keys = input.keys, let mix = duet.mix ?? recording else { return }
-        Terminal.say("Keys: p play the mix, any other key exits (as do \(Int(Self.offerTime)) s without one)")
+        Terminal.say(
+            "Keys: p play the mix, any other key exits. After \(Int(Self.offerTime)) s the program exits by itself.")
         guard let key = keys.wait(seconds: Self.offerTime), [.character("p"), .character("P")].contains(key) else {
             return
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotAudioDSP
 import Synchronization
 
 /// Delays the monitored voice. For the render thread.
@@ -19,9 +20,7 @@ struct MonitorDelay: ~Copyable {
     private let length: Int
     private let wanted: UnsafeMutablePointer<Atomic<Int>>  // frames
     private let fadeLength: Int
-    /// The frames of delay that are heard, and those to which the sound fades.
-    private var (present, next) = (0, 0)
-    private var faded = 0
+    private var fade: TapFade
     /// True until a block of a voice that was not heard before.
     private var isAnew = true
     /// The place of the line after the last frame, and the frames before it that belong to the voice.
@@ -30,6 +29,7 @@ struct MonitorDelay: ~Copyable {
     init(_ wanted: UnsafeMutablePointer<Atomic<Int>>, line: Channels, length: Int, sampleRate: Double) {
         (self.wanted, self.line, self.length) = (wanted, line, length)
         fadeLength = max(1, Int(Self.fadeTime * sampleRate))
+        fade = TapFade(0, length: fadeLength)
     }
 
     /// Begins anew: the monitor was silent, so an older voice is not heard, and another delay needs no fade.
@@ -39,31 +39,38 @@ struct MonitorDelay: ~Copyable {
     /// Delays a block of at most ``IOCycle/maximumFrameCount`` frames, in place.
     @_noLocks
     mutating func process(_ block: Channels, _ frameCount: Int) {
-        if isAnew || present == next {
-            let new = longestFrames(wanted.pointee.load(ordering: .relaxed))
-            if new != next { (next, faded) = (new, 0) }
-            if isAnew { (present, isAnew) = (next, false) }
-        }
-        guard present > 0 || next > 0 else {
+        let delay = max(0, min(length - IOCycle.maximumFrameCount, wanted.pointee.load(ordering: .relaxed)))
+        if isAnew { fade.jump(to: delay) } else if delay != fade.target { fade.move(to: delay) }
+        isAnew = false
+        guard fade.target > 0 || fade.isMoving else {
             filled = 0
             return
         }
+        var next = fade
         for c in 0..<block.count {
-            for i in 0..<frameCount { line[c][(end + i) % length] = block[c][i] }
+            write(block[c], to: line[c], frameCount)
+            guard fade.isMoving else {
+                for i in 0..<frameCount { block[c][i] = voice(c, i, fade.current) }
+                continue
+            }
+            next = fade
             for i in 0..<frameCount {
-                let old = voice(c, i, present)
-                guard present != next else {
-                    block[c][i] = old
-                    continue
-                }
-                let part = min(1, Float(faded + i + 1) / Float(fadeLength))
-                block[c][i] = old + part * (voice(c, i, next) - old)
+                next.advance()
+                let old = voice(c, i, next.current)
+                block[c][i] = old + next.weight * (voice(c, i, next.next) - old)
             }
         }
-        end = (end + frameCount) % length
+        fade = next
+        end += frameCount
+        if end >= length { end -= length }
         filled = min(length, filled + frameCount)
-        faded += frameCount
-        if faded >= fadeLength { present = next }
+    }
+
+    @_noLocks
+    private func write(_ samples: UnsafeMutablePointer<Float>, to line: UnsafeMutablePointer<Float>, _ count: Int) {
+        let first = min(count, length - end)
+        copySamples(line + end, samples, first)
+        copySamples(line, samples + first, count - first)
     }
 
     /// The voice of a channel at a frame of the block that was written at ``end``, a number of frames earlier. It fades in where the
@@ -72,10 +79,9 @@ struct MonitorDelay: ~Copyable {
     private func voice(_ c: Int, _ frame: Int, _ delay: Int) -> Float {
         let age = filled + frame - delay
         guard age >= 0 else { return 0 }
-        let sample = line[c][(end + frame - delay + length) % length]
+        var place = end + frame - delay
+        if place < 0 { place += length } else if place >= length { place -= length }
+        let sample = line[c][place]
         return delay == 0 || age >= fadeLength ? sample : sample * Float(age) / Float(fadeLength)
     }
-
-    @_noLocks
-    private func longestFrames(_ frames: Int) -> Int { max(0, min(length - IOCycle.maximumFrameCount, frames)) }
 }
