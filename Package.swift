@@ -50,7 +50,7 @@ struct Layer {
 // From the bottom to the top. docs/architecture.md has the same table, and Tests/LayerTests compares them.
 let allLayers = [
     Layer(name: "AudioBase", uses: ["CRealtime"]),
-    Layer(name: "AudioDSP", uses: ["AudioBase", "CRealtime"], testUses: ["UnitMeasures"]),
+    Layer(name: "AudioDSP", uses: ["AudioBase", "CRealtime", "CKissFFT"], testUses: ["UnitMeasures"]),
     Layer(name: "AudioPlugIns", uses: ["AudioBase", "AudioDSP", "CRealtime", "CLilv"], testUses: ["UnitMeasures"]),
     Layer(name: "AudioCodecs", uses: ["AudioBase", "COpus", "CLibAV"], testUses: ["AudioFiles"]),
     Layer(name: "AudioFiles", uses: ["AudioBase", "AudioDSP", "CSndfile", "CLAME", "CTagLib", "CVorbis"]),
@@ -93,7 +93,7 @@ let allLayers = [
         name: "Call",
         uses: [
             "AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "VoiceProcessing", "Playout", "ClockSync",
-            "MediaTransport", "CRealtime",
+            "MediaTransport", "CRealtime", "CKissFFT",
         ],
         testUses: ["Simulation", "Diagnostics", "AudioFiles", "AudioEngine", "EngineMeasures"]),
     Layer(

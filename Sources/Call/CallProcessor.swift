@@ -18,9 +18,11 @@ package final class CallProcessor: Sendable {
     /// the queue is full.
     package let cycles: MessageQueue<CallCycle>
     /// The local voice for a recording: after voice processing, before effects, silent while muted.
-    let dryTap: CaptureTap
+    let dryTap: SoundTap
     /// The local voice for a recording: before voice processing, silent while muted.
-    let rawTap: CaptureTap
+    let rawTap: SoundTap
+    /// The microphone for ``SameRoomListener``, also while muted: one channel before voice processing.
+    let roomTap: SoundTap
     /// The mixer of the remote voices.
     package let mixer: PeerMixer
     /// The place of the local voice's effects, after voice processing.
@@ -36,7 +38,7 @@ package final class CallProcessor: Sendable {
     private let spoken: LatestValue<SpokenLevels>
     private let heard: LatestValue<HeardLevels>
     private let state: StatePointer
-    private let deviceRate: Double
+    let deviceRate: Double
 
     /// The state of the callbacks. `capture` belongs to the capturing thread and `playback` to the playing thread; a device with
     /// both directions has one thread for both.
@@ -62,8 +64,9 @@ package final class CallProcessor: Sendable {
         captured = AudioRing(channelCount: channelCount, capacity: Int(deviceRate / 2))
         (spoken, heard) = (LatestValue(SpokenLevels()), LatestValue(HeardLevels()))
         cycles = MessageQueue(capacity: 4_096)
-        dryTap = CaptureTap(channelCount: channelCount, deviceRate: deviceRate)
-        rawTap = CaptureTap(channelCount: channelCount, deviceRate: deviceRate)
+        dryTap = SoundTap(channelCount: channelCount, deviceRate: deviceRate)
+        rawTap = SoundTap(channelCount: channelCount, deviceRate: deviceRate)
+        roomTap = SoundTap(channelCount: 1, deviceRate: deviceRate)
         mixer = PeerMixer(channelCount: channelCount, deviceRate: deviceRate)
         effects = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
         captureInsert = InsertPoint(channelCount: channelCount, sampleRate: deviceRate)
@@ -94,7 +97,7 @@ package final class CallProcessor: Sendable {
                     capacity: input.frameCapacity, isMuted: isMuted,
                     processing: voice?.processingPort, effects: effects.renderer, insert: captureInsert.renderer,
                     songInsert: songInserts.capture.renderer,
-                    dryTap: dryTap.makeWriter(), rawTap: rawTap.makeWriter(),
+                    dryTap: dryTap.makeWriter(), rawTap: rawTap.makeWriter(), roomTap: roomTap.makeWriter(),
                     sampleRate: deviceRate),
                 playback: PlaybackSide(
                     voices: mixer.renderer, levels: heard.writer, cycles: cycles.writer, block: output.channels,

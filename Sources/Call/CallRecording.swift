@@ -69,7 +69,7 @@ package final class CallRecording: Sendable {
     /// The seconds by which the recording lags behind the earliest packet.
     package let depth: Double
     private let block: AudioBuffer
-    private let taps: (dry: CaptureTap, raw: CaptureTap)
+    private let taps: (dry: SoundTap, raw: SoundTap)
     private let localBlock: AudioBuffer
     private let inside: Mutex<Inside>
 

@@ -34,7 +34,7 @@ public final class CallSession: MediaNegotiator {
 
     let processor: CallProcessor
     private let media: CallMedia
-    private let roster: CallRoster
+    let roster: CallRoster
     /// The song that is played with the call; nil before the first one.
     let song = Mutex<CallAccompaniment?>(nil)
     private let reading = Mutex<Void>(())  // the lock for `levels`, which one thread at a time may read

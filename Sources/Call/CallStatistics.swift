@@ -23,6 +23,14 @@ public struct CallStatistics: Sendable {
     public var mouthToEar: Double?
     /// The codecs that the remote peer does not offer or did not choose.
     package var missingCodecs: Set<Codec> = []
+
+    /// Sets ``mouthToEar``: the remote block and the codec, half a round trip, the playout's delay, and the local output.
+    package mutating func estimateMouthToEar(outputLatency: Double) {
+        guard playout.isStarted, let roundTrip = media.rtp.roundTrip else { return mouthToEar = nil }
+        mouthToEar =
+            configuration.codecDelay(framesPerPacket: playout.framesPerPacket) + roundTrip / 2 + playout.delay
+            + outputLatency
+    }
 }
 
 extension PlayoutStatistics {

@@ -2,6 +2,7 @@
 
 import CEarshotKissFFT
 import EarshotAudioBase
+import EarshotAudioDSP
 import Glibc
 
 /// The power of a sound over time and frequency: short-time Fourier transform under a Hann window.

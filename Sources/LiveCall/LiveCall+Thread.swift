@@ -74,6 +74,8 @@ extension LiveCall {
         record(levels, snapshot)
         state.withLock { updateRecording($0, at: .now()) }
         workOnDuet(snapshot, levels, at: .now())
+        listenToRoom(snapshot)
+        observation.nearbySingers = shareLoudspeaker(snapshot)
         handle(.observation(observation))
     }
 

@@ -8,6 +8,7 @@ import EarshotDuet
 import EarshotMediaTransport
 import EarshotNearby
 import EarshotRooms
+import Synchronization
 
 /// A running call, or a room without sound, for any number of user interfaces: a terminal, a page, a program.
 ///
@@ -42,6 +43,8 @@ public final class LiveCall: Sendable {
     /// The duet. Its lock is taken before that of `song`, and never together with that of `state`.
     let duet = LockedValue(LiveDuet())
     let duetFiles = DuetFiles()
+    /// The search for singers in the same room. Only the call's thread uses it.
+    let listening = Mutex(RoomListening())
     private let thread = LockedValue<ServiceThread?>(nil)
     private let tasks = LockedValue<[Task<Void, Never>]>([])
     private let closing = LockedValue<Task<Void, Never>?>(nil)

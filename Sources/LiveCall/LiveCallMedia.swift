@@ -47,6 +47,11 @@ package protocol LiveCallMedia: Sendable {
     func startAccompaniment() -> CallAccompaniment?
     /// Sets the song that is played at ordered instants, for the local participant only; nil for none. Any thread.
     func setScheduledSong(_ song: CallInsert?)
+    /// Begins or ends the copying of sound for ``feed(_:captureDelays:)``.
+    func setListening(_ isOn: Bool)
+    /// Adds the sound of the microphone and of the voices since the last call to a listener.
+    /// - Parameter captureDelays: the seconds from the microphone of each remote peer to its device's cycle.
+    func feed(_ listener: inout SameRoomListener, captureDelays: [PeerID: Double])
     /// Starts a recording, and ends an earlier one.
     func startRecording(includesRawVoice: Bool) throws(CodecError) -> CallRecording
     /// Ends the recording, if any. Any thread.

@@ -83,6 +83,11 @@ public final class Playout: Sendable {
         /// The seconds concealed since the last received sound.
         package var concealedTime: Double { @_noLocks get { state.pointee.concealedTime } }
 
+        /// The stream's frame at which the last block began; nil before the first sound.
+        package var position: Double? {
+            @_noLocks get { state.pointee.statistics.isStarted ? state.pointee.statistics.position : nil }
+        }
+
         /// Renders one block of the stream at the device's rate. Safe on the render thread.
         /// - Parameters:
         ///   - output: at least the stream's channels, with `frameCount` frames each, all overwritten.

@@ -226,6 +226,28 @@ import Testing
         #expect(notices.notices(status(.singing, .led(by: ben), agreed: true, ben: false), people()) == [])
     }
 
+    @Test func `a singer in the same room is named, with the key that undoes it`() {
+        var notices = DuetNotices()
+        _ = notices.notices(DuetExample.status(.agreeing), people())
+        let nearby = DuetExample.status(.agreeing) {
+            ($0.duet.singers[0].isNearby, $0.isSongElsewhere) = (true, true)
+        }
+        #expect(
+            notices.notices(nearby, people()) == [
+                .say(
+                    "Ben is in the same room, so you hear Ben only through the air. To hear Ben over the network too: "
+                        + "press v"),
+                .say("Your loudspeaker is silent during the song, because another one in the room plays it."),
+            ])
+        #expect(notices.notices(nearby, people()) == [])
+        #expect(
+            notices.notices(DuetExample.status(.agreeing), people()) == [
+                .say("Ben is not in the same room any more. You hear Ben over the network again."),
+                .say("Your loudspeaker plays the song again."),
+            ])
+        #expect(DuetSentences.nearby("Ben", isOnly: true, hasKeys: false).hasSuffix("earshot call hear Ben"))
+    }
+
     @Test func `who has withdrawn as the song began is asked to join in`() {
         var notices = DuetNotices()
         _ = notices.notices(DuetExample.status(.agreeing), people())

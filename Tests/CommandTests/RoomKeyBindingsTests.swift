@@ -265,6 +265,9 @@ extension RoomKeyBindings {
                 keys.take(.character(key), room) == .say("You do not hear Bob. Press v to hear Bob again."), "\(key)")
         }
         #expect(keys.take(.character("V"), room) == .perform(.setHeard(true, of: bob)))
+        // The only one who is not heard needs no selection.
+        var fresh = RoomKeyBindings()
+        #expect(fresh.take(.character("v"), room) == .perform(.setHeard(true, of: bob)))
         room.participants = []
         // The keys do not change the whole playback by mistake.
         #expect(keys.take(.character("-"), room) == .say("The selected participant left."))

@@ -314,6 +314,12 @@ import Testing
             (message.presentSong, message.agreement) = (song.hash, .max)
             (message.unrecorded, message.begun) = (.max, .max)
             message.stem = DuetStem(attempt: .max, byteCount: DuetStem.largestFile, hash: song.hash)
+            message.singer = DuetTransport.largestID
+            (transport.leader, transport.isInTurn, transport.kept) = (DuetTransport.largestID, true, .max)
+            message.transport = transport
+            message.room = .init(
+                captureDelay: 0.123456, hasLoudspeaker: false,
+                heard: Array(repeating: DuetTransport.largestID, count: 7))
             #expect(message.bytes.count <= DuetMessage.maximumSize, "\(name): \(message.bytes.count)")
             #expect(DuetMessage(message.bytes) == message, "\(name)")
         }

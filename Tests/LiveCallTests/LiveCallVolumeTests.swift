@@ -42,6 +42,25 @@ import Testing
         #expect(rig.actions.room == ["join"])
     }
 
+    @Test func `a singer in the same room is silent, and one key undoes it for this call only`() throws {
+        var rig = CoreRig()
+        rig.joinAsGuest()
+        let ann = CoreRig.id(1)
+        rig.observation.nearbySingers = [ann]
+        rig.handle(.observation(rig.observation))
+        #expect(rig.actions.media.last == "volume 0.0 of 1" && rig.snapshot[ann]?.isHeard == false)
+        try rig.perform(.setHeard(true, of: ann))
+        #expect(rig.actions.media.last == "volume 1.0 of 1" && rig.snapshot[ann]?.isHeard == true)
+        rig.handle(.observation(rig.observation))
+        #expect(rig.actions.media.last == "volume 1.0 of 1")
+        try rig.perform(.setHeard(false, of: ann))
+        #expect(rig.actions.media.last == "volume 0.0 of 1" && rig.snapshot[ann]?.isHeard == false)
+        rig.observation.nearbySingers = []
+        rig.handle(.observation(rig.observation))
+        #expect(rig.actions.media.last == "volume 1.0 of 1" && rig.snapshot[ann]?.isHeard == true)
+        #expect(Self.stored(rig).isEmpty)
+    }
+
     @Test func `a remembered volume applies before the sound of a participant who joins, and again after a return`() {
         var rig = CoreRig { $0.staysAlone = true }
         rig.handle(.volumes(Self.volumes((2, .init(volume: 0.25)), (3, .init(volume: 2, isHeard: false)))))

@@ -126,6 +126,8 @@ final class TestMedia: LiveCallMedia {
     }
     func setLastingGain(_ gain: Float, of peer: PeerID) { note("gain \(gain) of \(peer.rawValue)") }
     func statistics(of peer: PeerID) -> CallStatistics? { nil }
+    func setListening(_ isOn: Bool) { note(isOn ? "listen" : "stop listening") }
+    func feed(_ listener: inout SameRoomListener, captureDelays: [PeerID: Double]) {}
     func startRecording(includesRawVoice: Bool) throws(CodecError) -> CallRecording {
         note("start recording")
         return CallRecording(

@@ -23,8 +23,9 @@ struct CaptureSide: ~Copyable {
     private var fader: VoiceFader
     /// True unless the voice is muted in this cycle.
     private var isHeard = true
-    private var dryTap: CaptureTap.Writer
-    private var rawTap: CaptureTap.Writer
+    private var dryTap: SoundTap.Writer
+    private var rawTap: SoundTap.Writer
+    private var roomTap: SoundTap.Writer
     private var speech: SpeechDetector
     private var check: MicrophoneCheck
     private var level = SpokenLevels()
@@ -36,7 +37,8 @@ struct CaptureSide: ~Copyable {
         ring: AudioRing.Writer, wakeup: Wakeup.Handle, levels: LatestValue<SpokenLevels>.Writer, block: Channels,
         capacity: Int, isMuted: UnsafeMutablePointer<Atomic<Bool>>, processing: VoiceProcessingPort?,
         effects: InsertPoint.Renderer, insert: InsertPoint.Renderer, songInsert: InsertPoint.Renderer,
-        dryTap: consuming CaptureTap.Writer, rawTap: consuming CaptureTap.Writer, sampleRate: Double
+        dryTap: consuming SoundTap.Writer, rawTap: consuming SoundTap.Writer, roomTap: consuming SoundTap.Writer,
+        sampleRate: Double
     ) {
         self.ring = ring
         self.wakeup = wakeup
@@ -52,6 +54,7 @@ struct CaptureSide: ~Copyable {
         fader = VoiceFader(sampleRate: sampleRate, isHeard: true)
         self.dryTap = dryTap
         self.rawTap = rawTap
+        self.roomTap = roomTap
         speech = SpeechDetector(sampleRate: sampleRate)
         check = MicrophoneCheck(sampleRate: sampleRate)
         routeGapFrames = Int64(sampleRate * 0.05)
@@ -107,6 +110,7 @@ struct CaptureSide: ~Copyable {
         let frames = min(cycle.frameCount, capacity)
         isHeard = !isMuted.pointee.load(ordering: .relaxed)
         rawTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
+        roomTap.write(block, cycle, frameCount: frames, isHeard: true)
         processing?.process(block, reference: cycle.output, frameCount: frames)
         dryTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
         gapFade.process(block, frames)

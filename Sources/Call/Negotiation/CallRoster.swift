@@ -329,6 +329,9 @@ final class CallRoster: Sendable {
         outputLatency.store(device.outputLatency.bitPattern, ordering: .relaxed)
     }
 
+    /// Returns the place of a remote voice in the mix; nil if the peer sends nothing.
+    func place(of peer: PeerID) -> PeerMixer.Place? { roster.withLock { $0.all[peer]?.seat?.heard?.place } }
+
     func statistics(of peer: PeerID) -> CallStatistics? {
         roster.withLock { roster in
             guard let peerState = roster.all[peer], let seat = peerState.seat else { return nil }
@@ -346,18 +349,8 @@ final class CallRoster: Sendable {
             }
             statistics.configuration.latencyProfile = roster.latencyProfile
             statistics.missingCodecs = peerState.missingCodecs
-            statistics.mouthToEar = estimateMouthToEar(statistics)
+            statistics.estimateMouthToEar(outputLatency: Double(bitPattern: outputLatency.load(ordering: .relaxed)))
             return statistics
         }
-    }
-
-    /// Returns the estimated delay from the remote microphone to the local loudspeaker: the remote block and the codec, half a
-    /// round trip, the playout's delay, and the local output. Nil until playout has started and the round
-    /// trip is measured.
-    private func estimateMouthToEar(_ statistics: CallStatistics) -> Double? {
-        let playout = statistics.playout
-        guard playout.isStarted, let roundTrip = statistics.media.rtp.roundTrip else { return nil }
-        return statistics.configuration.codecDelay(framesPerPacket: playout.framesPerPacket) + roundTrip / 2
-            + playout.delay + Double(bitPattern: outputLatency.load(ordering: .relaxed))
     }
 }

@@ -10,10 +10,12 @@ import Synchronization
 /// Any thread except the callback's adds, changes and removes voices; the callback never waits. Memory that the callback may
 /// still read is freed later.
 package final class PeerMixer: Sendable {
-    package struct Place: Hashable, Sendable { fileprivate let index: Int }
+    package struct Place: Hashable, Sendable { let index: Int }
 
     /// The callback's handle; must not outlive the mixer.
     let renderer: Renderer
+    /// The voices for ``SameRoomListener``: one channel of each.
+    let tap: SoundTap
     private let orders: MessageQueue<VoiceOrder>
     private let released: MessageQueue<Int>
     private let slots: Slots
@@ -35,6 +37,7 @@ package final class PeerMixer: Sendable {
     }
 
     init(channelCount: Int, deviceRate: Double) {
+        tap = SoundTap(channelCount: 1, deviceRate: deviceRate)
         orders = MessageQueue(capacity: 4 * VoiceMix.capacity)
         released = MessageQueue(capacity: 4 * VoiceMix.capacity)
         let base = UnsafeMutablePointer<VoiceSlot>.allocate(capacity: VoiceMix.capacity)
@@ -56,7 +59,7 @@ package final class PeerMixer: Sendable {
         renderer.state.initialize(
             to: VoiceMix(
                 slots: base, orders: orders.reader, released: released.writer, scratch: scratch.channels,
-                sampleRate: deviceRate))
+                tap: tap.makeWriter(), sampleRate: deviceRate))
     }
 
     deinit {

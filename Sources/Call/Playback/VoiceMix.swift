@@ -52,7 +52,20 @@ struct VoiceMix: ~Copyable {
     let orders: MessageQueue<VoiceOrder>.Reader
     let released: MessageQueue<Int>.Writer
     let scratch: Channels
+    private var tap: SoundTap.Writer
     let sampleRate: Double
+
+    init(
+        slots: UnsafeMutablePointer<VoiceSlot>, orders: MessageQueue<VoiceOrder>.Reader,
+        released: MessageQueue<Int>.Writer, scratch: Channels, tap: consuming SoundTap.Writer, sampleRate: Double
+    ) {
+        self.slots = slots
+        self.orders = orders
+        self.released = released
+        self.scratch = scratch
+        self.tap = tap
+        self.sampleRate = sampleRate
+    }
 
     @_noLocks
     mutating func pull(_ mix: Channels, _ frameCount: Int, _ sampleTime: Int64, _ hostTime: HostTime) {
@@ -64,6 +77,10 @@ struct VoiceMix: ~Copyable {
             renderer.pull(scratch, frameCount: frameCount, sampleTime: sampleTime, hostTime: hostTime)
             slots[index].meter.update(Level(of: scratch, frameCount: frameCount), frameCount: frameCount)
             slots[index].level.store(slots[index].meter.level)
+            if let position = renderer.position {
+                let cycle = CallCycle(sampleTime: sampleTime, frameCount: frameCount, hostTime: hostTime)
+                tap.write(scratch, TappedBlock(cycle: cycle, isHeard: true, voice: index, streamPosition: position))
+            }
             // The voice fades in at its first sound, because a stream may begin in the middle of a word.
             slots[index].fader.begin(scratch, frameCount)
             let isLeaving = updateLeaving(index, frameCount)

@@ -158,12 +158,14 @@ extension DuetCore {
         if transport.isInTurn == true { status.keptAttempt = transport.kept }
         status.hasAgreed = agreement == transport.attempt
         status.hasLeft = agreement == nil && finishedAttempt == transport.attempt
+        let nearby = nearbyMembers
         status.singers = others.sorted { $0.key < $1.key }.map { member, other in
             let message = other.message
             return .init(
                 member: member, hasAgreed: message.agreement == transport.attempt,
                 cannotRecord: message.unrecorded == transport.attempt,
-                hasBegun: message.begun == transport.attempt, sings: sings(message.singer), stem: message.stem)
+                hasBegun: message.begun == transport.attempt, sings: sings(message.singer),
+                isNearby: nearby.contains(member), stem: message.stem)
         }
         let time = group.groupTime(at: now)?.time
         status.phase = phase(at: time)

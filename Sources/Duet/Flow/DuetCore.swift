@@ -98,6 +98,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     var sendings: [Member: HostTime?] = [:]
     /// The seconds from each member's mouth to this one's ear.
     var delays: [Member: Double] = [:]
+    /// The way of the local sound, and those whom the local microphone hears through the air.
+    var room = DuetMessage.Room()
     /// The time since which the host has looked for a mode.
     var modeTime: HostTime?
     /// Seconds by which the local song follows the leader's.
@@ -299,7 +301,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         if host == own { message.song = song }
         (message.transport, message.presentSong) = (transport, presentSong)
         (message.agreement, message.unrecorded, message.stem) = (agreement, unrecorded, stem)
-        message.begun = begun
+        (message.begun, message.room) = (begun, room)
         let bytes = message.bytes
         if bytes.count <= DuetMessage.maximumSize { actions.append(.send(bytes)) }
     }

@@ -18,6 +18,29 @@ package struct DuetMessage: Codable, Hashable, Sendable {
         var rate: Double
     }
 
+    /// The sound of the sender's room.
+    struct Room: Codable, Hashable, Sendable {
+        /// The greatest ``captureDelay``.
+        static let longestDelay = 0.5
+        /// The singers of a room of eight, less one.
+        private static let mostSingers = 7
+
+        /// The seconds from the sender's microphone to its device's cycle, with the processing of the voice.
+        var captureDelay = 0.0
+        /// True if a loudspeaker plays the sender's sound.
+        var hasLoudspeaker = false
+        /// The random numbers of the singers whom the sender's microphone hears through the air.
+        var heard: [UInt64] = []
+
+        private enum CodingKeys: String, CodingKey { case captureDelay = "capture", hasLoudspeaker = "loud", heard }
+
+        /// False for values that no sender has.
+        var isValid: Bool {
+            (0...Self.longestDelay).contains(captureDelay) && heard.count <= Self.mostSingers
+                && heard.allSatisfy { (1...DuetTransport.largestID).contains($0) }
+        }
+    }
+
     private var duet = currentVersion
     /// The sender's random number, by which a transport names its leader; nil from an earlier program.
     var singer: UInt64?
@@ -36,9 +59,11 @@ package struct DuetMessage: Codable, Hashable, Sendable {
     var begun: UInt32?
     /// The sender's last stem.
     var stem: DuetStem?
+    /// The sound of the sender's room; nil from an earlier program.
+    var room: Room?
 
     private enum CodingKeys: String, CodingKey {
-        case duet, singer, clock, song, transport, presentSong = "has", agreement = "agrees", unrecorded, begun, stem
+        case duet, singer, clock, song, transport, presentSong = "has", agreement = "agrees", unrecorded, begun, stem, room
     }
 
     init() {}
@@ -47,7 +72,8 @@ package struct DuetMessage: Codable, Hashable, Sendable {
     package init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.maximumSize, let message = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
             message.duet == Self.currentVersion, message.song?.isValid ?? true, message.transport?.isValid ?? true,
-            message.stem?.isValid ?? true, message.singer.map({ (1...DuetTransport.largestID).contains($0) }) ?? true
+            message.stem?.isValid ?? true, message.room?.isValid ?? true,
+            message.singer.map({ (1...DuetTransport.largestID).contains($0) }) ?? true
         else { return nil }
         self = message
     }

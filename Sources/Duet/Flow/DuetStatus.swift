@@ -43,6 +43,8 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
         package var hasBegun = false
         /// False if the singer only listens in this attempt.
         package var sings = true
+        /// True if the singer is in the same room, and heard through the air.
+        package var isNearby = false
         /// The singer's last stem, which names its attempt; nil before the first.
         package var stem: DuetStem?
     }
@@ -75,4 +77,12 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
     package var singers: [Singer] = []
 
     package init() {}
+
+    /// True while nobody plays the song.
+    package var isQuiet: Bool {
+        switch phaseOfOthers ?? phase {
+        case .noSong, .gettingSong, .agreeing, .findingTime, .paused, .ended: true
+        case .counting, .singing, .listening: false
+        }
+    }
 }

@@ -12,6 +12,8 @@ package final class SongMemory: Sendable {
     let played = MessageQueue<PlayedBlock>(capacity: 8_192)
     /// The number of frames ever written to the ring after which the song ends; -1 if more follow.
     let end = LatestValue(-1)
+    /// False while the song is silent. It goes on in its place.
+    let isAudible = LatestValue(true)
     /// The device's rate in hertz.
     let sampleRate: Double
     private let block: AudioBuffer
@@ -33,7 +35,7 @@ package final class SongMemory: Sendable {
         state.renderer.initialize(
             to: SongRenderer(
                 ring: ring.reader, orders: orders.reader, played: played.writer, end: end.reader,
-                block: block.channels, sampleRate: sampleRate))
+                isAudible: isAudible.reader, block: block.channels, sampleRate: sampleRate))
     }
 
     deinit {

@@ -106,6 +106,9 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
     /// Makes the song faster by a part of its rate, clamped to ±0.1 %, without a jump.
     package func setCorrection(_ correction: Double) { give(.correct(correction)) }
 
+    /// Silences the song in its place, or plays it again, with a fade. For one thread.
+    package func setAudible(_ isAudible: Bool) { memory.isAudible.writer.store(isAudible) }
+
     /// Returns a new record of what is played from now on. An earlier one ends.
     package func makeLog() -> SongLog {
         let log = SongLog(songSampleRate: sampleRate, songHash: hash)

@@ -2,6 +2,7 @@
 
 import CEarshotRealtime
 import EarshotAudioBase
+import EarshotAudioDSP
 
 /// The song on the playing render thread: adds frames of a ring to the output at their time, and records which frames they were.
 ///
@@ -20,6 +21,9 @@ package struct SongRenderer: ~Copyable {
     private let orders: MessageQueue<SongOrder>.Reader
     private let played: MessageQueue<PlayedBlock>.Writer
     private let end: LatestValue<Int>.Reader
+    private let isAudible: LatestValue<Bool>.Reader
+    /// The level of a song that fades to or from silence, 0 to 1.
+    private var level: Float = 1
     private let block: Channels
     private let sampleRate: Double
     private var fade: SongFade
@@ -36,16 +40,18 @@ package struct SongRenderer: ~Copyable {
 
     /// - Parameters:
     ///   - end: the ring frame after the song's last one; negative while it is not written.
+    ///   - isAudible: false while the song is silent.
     ///   - block: memory for ``IOCycle/maximumFrameCount`` frames with the channels of the ring.
     ///   - sampleRate: the device's nominal rate in hertz.
     init(
         ring: AudioRing.Reader, orders: MessageQueue<SongOrder>.Reader, played: MessageQueue<PlayedBlock>.Writer,
-        end: LatestValue<Int>.Reader, block: Channels, sampleRate: Double
+        end: LatestValue<Int>.Reader, isAudible: LatestValue<Bool>.Reader, block: Channels, sampleRate: Double
     ) {
         self.ring = ring
         self.orders = orders
         self.played = played
         self.end = end
+        self.isAudible = isAudible
         self.block = block
         self.sampleRate = sampleRate
         fade = SongFade(sampleRate: sampleRate)
@@ -149,6 +155,7 @@ package struct SongRenderer: ~Copyable {
         let count = ring.read(block, frameCount: min(frameCount, available)).frameCount
         if count > 0 {
             fade.scale(block, count, remaining: min(available, remaining))
+            scale(count)
             for c in 0..<min(cycle.output.count, block.count) {
                 addSamples(cycle.output[c] + offset, block[c], count, gain: 1)
             }
@@ -157,6 +164,19 @@ package struct SongRenderer: ~Copyable {
         readCount = readCount &+ count
         ringFrame = ringFrame &+ count
         if count < frameCount { renderMissing(cycle, offset &+ count, frameCount &- count) }
+    }
+
+    /// Fades the song of the block to silence or back, as ``SongFade`` does.
+    @_noLocks
+    private mutating func scale(_ frameCount: Int) {
+        let wanted: Float = isAudible.load() ? 1 : 0
+        if level == 1, wanted == 1 { return }
+        let step = 1 / Float(fade.length)
+        for i in 0..<frameCount {
+            level = wanted > level ? min(wanted, level + step) : max(wanted, level - step)
+            let gain = smoothStep(level)
+            for c in 0..<block.count { block[c][i] *= gain }
+        }
     }
 
     /// Renders silence, after the song's end or because the ring lacks frames.

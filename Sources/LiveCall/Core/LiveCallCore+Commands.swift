@@ -46,7 +46,7 @@ extension LiveCallCore {
         case .setVolume(let volume, let id):
             let volume = Self.clampedVolume(volume)
             try changeVolume(of: id, by: .setVolume(volume, of: id)) { $0.volume = volume }
-        case .setHeard(let isHeard, let id): try changeVolume(of: id, by: command) { $0.isHeard = isHeard }
+        case .setHeard(let isHeard, let id): try setHeard(isHeard, of: id, by: command)
         case .setOutputVolume(let volume):
             let volume = Self.clampedVolume(volume)
             changeSetting(\.outputVolume, to: volume, by: .setOutputVolume(volume))

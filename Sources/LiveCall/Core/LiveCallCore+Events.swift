@@ -54,6 +54,8 @@ extension LiveCallCore {
         package var voice: Voice?
         /// The seconds by which the processing of the local voice delays it.
         package var voiceLatency = 0.0
+        /// The singers of the duet in the same room.
+        package var nearbySingers: Set<MemberID> = []
 
         /// The call with a remote participant.
         package struct Media: Sendable {

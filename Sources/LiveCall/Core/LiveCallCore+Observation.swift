@@ -9,6 +9,7 @@ extension LiveCallCore {
     mutating func observe(_ observation: Observation) {
         reportSlowHosts()
         observeCalls(observation)
+        silence(observation.nearbySingers)
         storeVolumes(unlessChangedWithin: Self.volumeStorageDelay)
         sendWaitingMuteNotice()
         guard case .running(let since) = next.sound else { return }

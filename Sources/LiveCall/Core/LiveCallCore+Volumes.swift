@@ -21,6 +21,11 @@ extension LiveCallCore {
         /// The changes that are not stored yet, the last one at the end.
         var unstored: [PeerVolumes.Entry] = []
         var changeTime = HostTime(nanoseconds: 0)
+        /// The singers in the same room, and those of them whom the user wants to hear over the network all the same.
+        var (nearby, heardNearby): (Set<MemberID>, Set<MemberID>) = ([], [])
+
+        /// Returns true if a member is silent, because it is heard through the air.
+        func isSilent(_ id: MemberID) -> Bool { nearby.contains(id) && !heardNearby.contains(id) }
 
         /// Returns the volume of a member.
         func setting(of id: MemberID, _ key: KeyFingerprint?) -> PeerVolumes.Setting {
@@ -51,6 +56,25 @@ extension LiveCallCore {
         reportSetting(command, of: id)
     }
 
+    /// Lets the user hear a participant or not. One in the same room is heard, or silent, for this call only.
+    mutating func setHeard(_ isHeard: Bool, of id: MemberID, by command: LiveCallCommand) throws(CommandRefusal) {
+        guard volumeMemory.nearby.contains(id), let participant = next[id],
+            volumeMemory.setting(of: id, participant.key).isHeard
+        else { return try changeVolume(of: id, by: command) { $0.isHeard = isHeard } }
+        guard isHeard == volumeMemory.isSilent(id) else { return }
+        if isHeard { volumeMemory.heardNearby.insert(id) } else { volumeMemory.heardNearby.remove(id) }
+        applyVolumes(to: roster?.members ?? [])
+        reportSetting(command, of: id)
+    }
+
+    /// Silences the singers in the same room, who are heard through the air, and no others.
+    mutating func silence(_ nearby: Set<MemberID>) {
+        guard nearby != volumeMemory.nearby else { return }
+        volumeMemory.nearby = nearby
+        volumeMemory.heardNearby.formIntersection(nearby)
+        applyVolumes(to: roster?.members ?? [])
+    }
+
     /// Receives the volumes of earlier calls. A change in this call has priority.
     mutating func receive(_ volumes: PeerVolumes) {
         volumeMemory.volumes = volumes
@@ -66,9 +90,10 @@ extension LiveCallCore {
             if setting != links[member.id]?.setting ?? PeerVolumes.Setting() {
                 links[member.id, default: Link()].setting = setting
             }
-            guard setting.gain != volumeMemory.gains[member.id] ?? 1 else { continue }
-            volumeMemory.gains[member.id] = setting.gain
-            act(.media(.setGain(setting.gain, of: member.id)))
+            let gain = volumeMemory.isSilent(member.id) ? 0 : setting.gain
+            guard gain != volumeMemory.gains[member.id] ?? 1 else { continue }
+            volumeMemory.gains[member.id] = gain
+            act(.media(.setGain(gain, of: member.id)))
         }
     }
 

@@ -260,6 +260,7 @@ package struct LiveCallCore: Sendable {
 
     func participant(_ member: Member) -> Participant {
         var participant = Participant(member, isHost: roster?.host == member.id)
+        defer { if volumeMemory.isSilent(member.id) { participant.isHeard = false } }
         guard let link = links[member.id] else { return participant }
         participant.connection = link.connection
         participant.format = link.format

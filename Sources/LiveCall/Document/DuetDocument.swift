@@ -15,6 +15,8 @@ package struct DuetDocument: Codable, Equatable, Sendable {
         package var cannotRecord: Bool
         /// True if the singer's voice of the take has arrived.
         package var hasArrived: Bool
+        /// True if the singer is in the same room, and heard through the air.
+        package var isNearby: Bool
     }
 
     /// A voice of the take's mix, or its song.
@@ -59,6 +61,8 @@ package struct DuetDocument: Codable, Equatable, Sendable {
     package var mixes: [String]
     /// True while voices are exchanged and mixed.
     package var isBusy: Bool
+    /// True if another singer's loudspeaker in the same room plays the song, and the local one is silent.
+    package var isSongElsewhere: Bool
 
     package init(_ status: LiveDuetStatus) {
         let duet = status.duet
@@ -83,7 +87,7 @@ package struct DuetDocument: Codable, Equatable, Sendable {
         singers = duet.singers.map {
             Singer(
                 participant: UInt64($0.member.number), hasAgreed: $0.hasAgreed, cannotRecord: $0.cannotRecord,
-                hasArrived: status.presentStems.contains($0.member))
+                hasArrived: status.presentStems.contains($0.member), isNearby: $0.isNearby)
         }
         mix = status.mixPath
         mixPreset = status.mixPath == nil ? nil : status.mixPreset.name
@@ -92,6 +96,7 @@ package struct DuetDocument: Codable, Equatable, Sendable {
         }
         mixes = status.mixPaths
         isBusy = status.isBusy
+        isSongElsewhere = status.isSongElsewhere
     }
 
     /// True from the count-in to the song's end.

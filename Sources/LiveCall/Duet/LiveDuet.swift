@@ -126,6 +126,8 @@ struct LiveDuet: Sendable {
     var isMixStale = false
     /// True while a file is being opened for the song.
     var isOpening = false
+    /// True if another loudspeaker in the room plays the song for the local singer too.
+    var isSongElsewhere = false
     private var follower = SongFollower()
     /// The bytes of the songs that were accepted so far.
     var acceptedSongBytes: Int64 = 0
@@ -207,7 +209,7 @@ struct LiveDuet: Sendable {
             isBusy: isEnding || attempts.contains { $0.files.isBusy(with: present) },
             isSending: isEnding || attempts.contains { $0.files.isSending(to: present) },
             isUnfinished: attempts.contains { !$0.files.isMixed },
-            problems: problems)
+            isSongElsewhere: isSongElsewhere, problems: problems)
     }
 
     /// Lets the mix of the present attempt be made again.

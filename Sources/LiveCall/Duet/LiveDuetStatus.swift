@@ -38,6 +38,8 @@ public struct LiveDuetStatus: Sendable {
     package var isSending = false
     /// True if an attempt has no mix yet.
     package var isUnfinished = false
+    /// True if another singer's loudspeaker in the same room plays the song, and the local one is silent.
+    package var isSongElsewhere = false
     /// The failures so far, in order.
     package var problems: [DuetProblem] = []
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotCall
 import EarshotDiagnostics
 import Foundation
 
@@ -9,13 +10,13 @@ struct SameRoomScene {
     /// The way to listen.
     enum Listening: String, CaseIterable {
         case headphones
-        /// Voice processing lowers the echo and the song by 15 to 30 dB.
+        /// Voice processing lowers the echo by 15 to 30 dB.
         case loudspeakers
         /// The echo has its full level.
         case unprocessed
     }
     /// The sound that the two make.
-    enum Sound: String, CaseIterable { case talk, singing, nothing }
+    enum Sound: String, CaseIterable { case talk, singing }
 
     static let rate = SameRoomDetector.sampleRate
     /// Sizes from a small living room to a rehearsal room, each with four times of reverberation.
@@ -25,15 +26,12 @@ struct SameRoomScene {
     var isSameRoom: Bool
     var listening = Listening.headphones
     var sound = Sound.talk
-    /// True if both play the same song at the same time.
-    var hasSong = false
     var seconds = 8.0
 
-    /// The two microphones' sounds at the times of capture, and the song as the first one's loudspeaker plays it.
+    /// The two microphones' sounds at the times of capture.
     struct Capture {
         var microphone: [Float]
         var voice: [Float]
-        var song: [Float]
         /// The delay of the network in seconds, from the remote microphone to the local loudspeaker.
         var delay: Double
     }
@@ -51,13 +49,8 @@ struct SameRoomScene {
         let count = Int(seconds * Self.rate)
         let paths = makePaths(&random)
         let voices = (0..<2).map { _ in makeVoice(&random, count, sentences) }
-        let songLevel = Float(pow(10, (15 * random.unit() - 10) / 20))
-        let song =
-            hasSong
-            ? SameRoomVoices.song(&random, count: count).map { $0 * songLevel } : [Float](repeating: 0, count: count)
-        // From microphone to loudspeaker; the clocks of the song differ by up to 0.5 ms.
+        // From microphone to loudspeaker.
         let delays = { [$0, $0 * (0.8 + 0.4 * random.unit())] }(0.018 + 0.042 * random.unit())
-        let songs = [song, Self.delayed(song, seconds: 0.0005 * random.unit())]
         let residue = listening == .loudspeakers ? Float(pow(10, -(15 + 15 * random.unit()) / 20)) : 1
         let direct = (0..<2).map { i in
             var sound = Self.convolve(voices[i], paths[i].own)
@@ -71,17 +64,13 @@ struct SameRoomScene {
         for _ in 0..<(listening == .headphones ? 0 : 2) {
             let voice = (0..<2).map { Self.delayed(captured[1 - $0], seconds: delays[$0]) }
             captured = (0..<2).map { i in
-                // The processing knows the local playback, which has the song; it knows no other loudspeaker's voice.
-                var known = Self.convolve(zip(voice[i], songs[i]).map(+), paths[i].ownSpeaker)
-                var foreign: [Float] = []
-                if isSameRoom {
-                    known = zip(known, Self.convolve(songs[1 - i], paths[i].otherSpeaker)).map(+)
-                    foreign = Self.convolve(voice[1 - i], paths[i].otherSpeaker)
-                }
+                // The processing knows the local playback, and no other loudspeaker's voice.
+                let known = Self.convolve(voice[i], paths[i].ownSpeaker)
+                let foreign = isSameRoom ? Self.convolve(voice[1 - i], paths[i].otherSpeaker) : []
                 return direct[i].indices.map { direct[i][$0] + residue * known[$0] + (isSameRoom ? foreign[$0] : 0) }
             }
         }
-        return Capture(microphone: captured[0], voice: captured[1], song: song, delay: delays[0])
+        return Capture(microphone: captured[0], voice: captured[1], delay: delays[0])
     }
 
     /// Returns the second at which the detector decides that the room is the same; nil if it does not.
@@ -91,8 +80,7 @@ struct SameRoomScene {
         for first in stride(from: 0, to: capture.voice.count, by: 400) {
             let range = first..<min(first + 400, capture.voice.count)
             detector.add(
-                microphone: Array(capture.microphone[range]), voice: Array(capture.voice[range]),
-                song: Array(capture.song[range]), reach: capture.delay - 0.004)
+                microphone: capture.microphone[range], voice: capture.voice[range], reach: capture.delay - 0.004)
             if detector.isSameRoom { return Double(range.upperBound) / Self.rate }
         }
         return nil
@@ -102,7 +90,6 @@ struct SameRoomScene {
         switch sound {
         case .talk: SameRoomVoices.talk(&random, count: count, sentences)
         case .singing: SameRoomVoices.sing(&random, count: count)
-        case .nothing: [Float](repeating: 0, count: count)
         }
     }
 

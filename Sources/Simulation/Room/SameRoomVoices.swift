@@ -56,25 +56,6 @@ enum SameRoomVoices {
         }
     }
 
-    /// Chords of three notes with a bass, and a noise that decays on each beat of 0.3 s.
-    static func song(_ random: inout SeededRandom, count: Int) -> [Float] {
-        let beat = Int(0.3 * rate)
-        var noise = SeededRandom(seed: random.next())
-        var pitches: [Double] = []
-        return (0..<count).map { frame in
-            if frame % (4 * beat) == 0 {
-                let root = 110 * pow(2, (random.unit() * 12).rounded(.down) / 12)
-                pitches = [root / 2, root, root * 1.26, root * 1.498]
-            }
-            let decay = exp(-Double(frame % beat) / rate / 0.08)
-            let time = Double(frame) / rate
-            let chord = pitches.reduce(0) { sum, pitch in
-                sum + (1...12).reduce(0) { $0 + sin(2 * .pi * pitch * Double($1) * time) / Double($1) }
-            }
-            return 0.05 * Float(chord) + 0.1 * Float(decay) * gauss(&noise)
-        }
-    }
-
     static func noise(_ random: inout SeededRandom, count: Int, gain: Float) -> [Float] {
         (0..<count).map { _ in gain * gauss(&random) }
     }

@@ -77,6 +77,7 @@ struct DuetNotices {
             notices.append(.say(DuetSentences.song(song)))
             (asked, missedAttempt) = (nil, nil)
         }
+        notices += Self.rooms(status, old, people)
         notices += beginnings(status, old, people)
         notices += Self.departures(status, old, people)
         if step != lastStep {
@@ -115,6 +116,23 @@ struct DuetNotices {
             }
             return .say(DuetSentences.begins(name, unfinished: unfinished))
         }
+    }
+
+    /// Reports the singers who are in the same room, or no longer.
+    private static func rooms(_ status: LiveDuetStatus, _ old: LiveDuetStatus?, _ people: People) -> [Notice] {
+        let nearby = status.duet.singers.filter(\.isNearby).map(\.member)
+        let before = old?.duet.singers.filter(\.isNearby).map(\.member) ?? []
+        var notices = nearby.filter { !before.contains($0) }.map {
+            Notice.say(
+                DuetSentences.nearby(people.name($0), isOnly: nearby.count == 1, hasKeys: people.hasKeys))
+        }
+        notices += status.duet.singers.filter { !$0.isNearby && before.contains($0.member) }.map {
+            .say(DuetSentences.away(people.name($0.member)))
+        }
+        if status.isSongElsewhere != (old?.isSongElsewhere ?? false) {
+            notices.append(.say(DuetSentences.song(isElsewhere: status.isSongElsewhere)))
+        }
+        return notices
     }
 
     /// Reports the singers who leave the attempt in mid-song.

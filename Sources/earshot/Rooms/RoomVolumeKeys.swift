@@ -23,6 +23,9 @@ struct RoomVolumeKeys {
         case .character("+"), .character("="): return changeVolume(by: Self.step, snapshot)
         case .character("-"), .character("_"): return changeVolume(by: -Self.step, snapshot)
         case .character("v"), .character("V"):
+            // A key without a selection lets the user hear the only one who is not heard.
+            let unheard = snapshot.participants.filter { !$0.isHeard }
+            if selection == nil, unheard.count == 1 { return .perform(.setHeard(true, of: unheard[0].id)) }
             guard let selection else {
                 return .say(snapshot.participants.isEmpty ? "Nobody else is in the room." : VolumeSentences.unselected)
             }

@@ -5,7 +5,7 @@
 ///
 /// The two sounds are compared at their times of capture. The air takes up to ``greatestReach`` between two microphones. An
 /// echo takes longer: the sound of a loudspeaker was on the network before. So an echo is outside the window of lags, on either
-/// side of it. A song that both play at the same time is inside, and is taken out: see ``SameRoomProfile``.
+/// side of it. A song that both loudspeakers play at the same time would be inside, so no sound is added while one plays.
 ///
 /// Each second of sound gives a profile of the correlation by lag. Profiles of different seconds are multiplied, so that noise and
 /// other voices cancel on average, and the sidelobes of a sung note, whose lags change with its pitch, nearly do. Takes some
@@ -25,8 +25,6 @@ package struct SameRoomDetector {
     private static let leastPairShare: Float = 0.008
     /// The least ratio to the share outside the window, which echoes have.
     private static let leastRatio: Float = 0.15
-    /// The part of the song's share in both sounds that may remain in the window after the song was taken out.
-    private static let songRemainder: Float = 0.8
     /// The successive seconds of evidence that make a decision.
     private static let decisionCount = 3
     /// The successive seconds of sound without evidence after which the decision is withdrawn.
@@ -49,11 +47,10 @@ package struct SameRoomDetector {
     /// - Parameters:
     ///   - microphone: the local microphone's sound.
     ///   - voice: the remote participant's sound.
-    ///   - song: the song that the local loudspeaker plays.
     ///   - reach: the greatest lag of the window in seconds. Must be less than the network's delay.
-    package mutating func add(microphone: [Float], voice: [Float], song: [Float], reach: Double) {
-        precondition(microphone.count == voice.count && voice.count == song.count)
-        for i in microphone.indices where batch.append(microphone[i], voice[i], song[i]) {
+    package mutating func add(microphone: ArraySlice<Float>, voice: ArraySlice<Float>, reach: Double) {
+        precondition(microphone.count == voice.count)
+        for (microphone, voice) in zip(microphone, voice) where batch.append(microphone, voice) {
             if batch.isAudible { evaluate(min(reach, Self.greatestReach)) }
             batch.removeAll()
         }
@@ -73,11 +70,10 @@ package struct SameRoomDetector {
         let found = SameRoomEvidence(profiles, reach: Int(reach * Self.sampleRate))
         evidence = found
         let isSupported =
-            found.share > Self.leastShare + Self.songRemainder * found.songShare
-            && found.pairShare > Self.leastPairShare && found.share > Self.leastRatio * found.echoShare
+            found.share > Self.leastShare && found.pairShare > Self.leastPairShare
+            && found.share > Self.leastRatio * found.echoShare
         supportCount = isSupported ? supportCount + 1 : 0
-        // A song hides the evidence, so its time says nothing against the decision.
-        doubtCount = isSupported ? 0 : found.songShare > Self.leastShare ? doubtCount : doubtCount + 1
+        doubtCount = isSupported ? 0 : doubtCount + 1
         if supportCount >= Self.decisionCount { isSameRoom = true }
         if doubtCount >= Self.withdrawalCount { isSameRoom = false }
     }
@@ -91,8 +87,6 @@ package struct SameRoomEvidence: Sendable {
     package let pairShare: Float
     /// The share that has other lags.
     package let echoShare: Float
-    /// The song's share in both sounds.
-    package let songShare: Float
 
     /// The greatest lag of an echo, in frames.
     private static let echoReach = 800
@@ -110,6 +104,5 @@ package struct SameRoomEvidence: Sendable {
         share = shares.reduce(0, +) / count
         pairShare = shares.sorted()[shares.count / 3]
         echoShare = echo / count
-        songShare = profiles.reduce(0) { $0 + $1.songShare } / Float(profiles.count)
     }
 }

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CEarshotKissFFT
+import EarshotAudioDSP
 import Glibc
 
 /// The correlation of a second's two sounds by lag, each frequency with the same weight: the smoothed coherence transform (G. C.
 /// Carter, A. H. Nuttall and P. G. Cable, "The smoothed coherence transform", 1973).
-///
-/// The part that both sounds have in common with the song is taken out at each frequency. It is not made up for: a remainder of a
-/// loud song stays small beside the song.
 struct SameRoomProfile {
     /// The values by lag, in frames; negative lags at the end.
     let values: [Float]
-    /// The product of the song's squared coherences with both sounds.
-    let songShare: Float
 
     /// Returns the sum of products with another profile for the lags from −reach to reach.
     func product(with other: SameRoomProfile, reach: Int) -> Float {
@@ -51,20 +47,14 @@ final class SameRoomSpectra {
         while first + Self.count <= batch.voice.count {
             let microphone = transform(batch.microphone, first)
             let voice = transform(batch.voice, first)
-            let song = batch.hasSong ? transform(batch.song, first) : []
-            for i in sums.indices { sums[i].add(microphone[i], voice[i], batch.hasSong ? song[i] : kiss_fft_cpx()) }
+            for i in sums.indices { sums[i].add(microphone[i], voice[i]) }
             first += Self.hop
         }
         for i in spectrum.indices { spectrum[i] = kiss_fft_cpx() }
-        var songShare: Float = 0
-        for (i, bin) in Self.bins.enumerated() {
-            let coherence = sums[i].coherence(leastPower: Self.leastPower)
-            spectrum[bin] = coherence.value
-            songShare += coherence.songShare
-        }
+        for (i, bin) in Self.bins.enumerated() { spectrum[bin] = sums[i].coherence(leastPower: Self.leastPower) }
         fft.inverse(spectrum, into: &time)
         let scale = 1 / Float(2 * Self.bins.count)
-        return SameRoomProfile(values: time.map { $0 * scale }, songShare: songShare / Float(Self.bins.count))
+        return SameRoomProfile(values: time.map { $0 * scale })
     }
 
     private func transform(_ samples: [Float], _ first: Int) -> [kiss_fft_cpx] {
@@ -72,43 +62,23 @@ final class SameRoomSpectra {
         fft.forward(time, into: &spectrum)
         return Array(spectrum[Self.bins])
     }
-
 }
 
-/// The powers and cross powers of three sounds at a frequency.
+/// The powers and the cross power of two sounds at a frequency.
 private struct BinSums {
     private var microphone: Float = 0
     private var voice: Float = 0
-    private var song: Float = 0
-    private var voiceAtMicrophone = SIMD2<Float>()
-    private var songAtMicrophone = SIMD2<Float>()
-    private var songAtVoice = SIMD2<Float>()
+    private var cross = SIMD2<Float>()
 
-    mutating func add(_ m: kiss_fft_cpx, _ v: kiss_fft_cpx, _ s: kiss_fft_cpx) {
+    mutating func add(_ m: kiss_fft_cpx, _ v: kiss_fft_cpx) {
         microphone += m.r * m.r + m.i * m.i
         voice += v.r * v.r + v.i * v.i
-        song += s.r * s.r + s.i * s.i
-        voiceAtMicrophone += Self.product(m, v)
-        songAtMicrophone += Self.product(m, s)
-        songAtVoice += Self.product(v, s)
+        cross += SIMD2(m.r * v.r + m.i * v.i, m.r * v.i - m.i * v.r)
     }
 
-    /// Returns the coherence of microphone and voice without the song, and the song's share in both.
-    func coherence(leastPower: Float) -> (value: kiss_fft_cpx, songShare: Float) {
-        let power = microphone * voice
-        guard microphone > leastPower, voice > leastPower else { return (kiss_fft_cpx(), 0) }
-        var (value, songShare) = (voiceAtMicrophone, Float(0))
-        if song > leastPower {
-            let (a, b) = (songAtMicrophone, songAtVoice)
-            value -= SIMD2(a.x * b.x + a.y * b.y, a.y * b.x - a.x * b.y) / song
-            songShare = (a.x * a.x + a.y * a.y) / song * (b.x * b.x + b.y * b.y) / song / power
-        }
-        value /= power.squareRoot()
-        return (kiss_fft_cpx(r: value.x, i: value.y), songShare)
-    }
-
-    /// Returns conj(a) · b.
-    private static func product(_ a: kiss_fft_cpx, _ b: kiss_fft_cpx) -> SIMD2<Float> {
-        SIMD2(a.r * b.r + a.i * b.i, a.r * b.i - a.i * b.r)
+    func coherence(leastPower: Float) -> kiss_fft_cpx {
+        guard microphone > leastPower, voice > leastPower else { return kiss_fft_cpx() }
+        let value = cross / (microphone * voice).squareRoot()
+        return kiss_fft_cpx(r: value.x, i: value.y)
     }
 }

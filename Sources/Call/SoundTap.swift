@@ -3,11 +3,11 @@
 import EarshotAudioBase
 import Synchronization
 
-/// Carries the captured voice from the render thread to the recording's reader.
+/// Carries the captured voice, or the remote voices, from the render thread to a reader.
 ///
 /// Each block has its time on the device's counter, so the reader sees the length of each gap. Drops a block that does not fit.
-/// Copies nothing while no recording runs.
-final class CaptureTap: Sendable {
+/// Copies nothing before ``begin()`` and after ``end()``.
+final class SoundTap: Sendable {
     private let ring: AudioRing
     private let blocks: MessageQueue<TappedBlock>
     private let isOn: SharedFlag
@@ -59,7 +59,10 @@ final class CaptureTap: Sendable {
 
     /// Reads the next block; while the voice is muted, it is silence.
     /// - Returns: the block's time and length; nil if every block was read.
-    func read(_ block: Channels) -> CallCycle? {
+    func read(_ block: Channels) -> CallCycle? { readBlock(block)?.cycle }
+
+    /// Reads the next block as ``read(_:)`` does.
+    func readBlock(_ block: Channels) -> TappedBlock? {
         reading.withLock { reading in
             while let tapped = blocks.pop() {
                 let orphanedCount = tapped.position - reading.position
@@ -71,7 +74,7 @@ final class CaptureTap: Sendable {
                 var fader = reading.fader ?? VoiceFader(sampleRate: sampleRate, isHeard: tapped.isHeard)
                 fader.process(block, count, isHeard: tapped.isHeard)
                 reading.fader = fader
-                return tapped.cycle
+                return tapped
             }
             return nil
         }
@@ -95,34 +98,44 @@ final class CaptureTap: Sendable {
             self.isOn = isOn
         }
 
-        /// Copies a block of a cycle for the recording, if there is one.
+        /// Copies a block of a cycle, if there is a reader.
         /// - Parameter isHeard: false while the voice is muted.
         @_noLocks
         mutating func write(_ block: Channels, _ cycle: IOCycle, frameCount: Int, isHeard: Bool) {
+            write(block, TappedBlock(cycle: CallCycle(cycle, frameCount: frameCount), isHeard: isHeard))
+        }
+
+        /// Copies a block of a remote voice, if there is a reader.
+        @_noLocks
+        mutating func write(_ block: Channels, _ tapped: TappedBlock) {
             guard isOn.pointee.load(ordering: .relaxed) else { return }
             // Never overfills the ring: it would then reject every later block.
+            let frameCount = tapped.cycle.frameCount
             guard ring.heldFrames &+ frameCount <= capacity, ring.write(block, frameCount: frameCount) else { return }
             // Frames without a record are discarded when the next record is read.
-            blocks.push(
-                TappedBlock(
-                    cycle: CallCycle(cycle, frameCount: frameCount), position: position, isHeard: isHeard))
+            var tapped = tapped
+            tapped.position = position
+            blocks.push(tapped)
             position = position &+ frameCount
         }
     }
 }
 
-/// A block in the ring of a ``CaptureTap``.
+/// A block in the ring of a ``SoundTap``.
 struct TappedBlock: BitwiseCopyable, Sendable {
     let cycle: CallCycle
     /// The position of the block's first frame among all frames in the ring so far.
-    let position: Int
+    fileprivate(set) var position = 0
     /// False while the voice is muted.
     let isHeard: Bool
+    /// The place of a remote voice in the mix, and the frame of its stream at which the block begins.
+    let (voice, streamPosition): (Int, Double)
 
     @_noLocks
-    init(cycle: CallCycle, position: Int, isHeard: Bool) {
+    init(cycle: CallCycle, isHeard: Bool, voice: Int = 0, streamPosition: Double = 0) {
         self.cycle = cycle
-        self.position = position
         self.isHeard = isHeard
+        self.voice = voice
+        self.streamPosition = streamPosition
     }
 }

@@ -4,17 +4,17 @@ import CEarshotKissFFT
 import Glibc
 
 /// A real-input FFT and its inverse, by kissfft. For one thread at a time.
-final class RealFFT {
+package final class RealFFT {
     /// The number of real samples in a transform.
-    let count: Int
+    package let count: Int
     private let forwardPlan: kiss_fftr_cfg
     private let inversePlan: kiss_fftr_cfg
 
     /// Returns the smallest even size, at least `count`, for which kissfft is fast (a product of 2, 3 and 5).
-    static func fastCount(atLeast count: Int) -> Int { Int(kiss_fft_next_fast_size(CInt((count + 1) / 2))) * 2 }
+    package static func fastCount(atLeast count: Int) -> Int { Int(kiss_fft_next_fast_size(CInt((count + 1) / 2))) * 2 }
 
     /// - Precondition: `count` is even and positive.
-    init(count: Int) {
+    package init(count: Int) {
         precondition(count > 0 && count % 2 == 0)
         guard let forward = kiss_fftr_alloc(CInt(count), 0, nil, nil),
             let inverse = kiss_fftr_alloc(CInt(count), 1, nil, nil)
@@ -30,13 +30,13 @@ final class RealFFT {
     }
 
     /// Transforms `count` samples to `count / 2 + 1` bins.
-    func forward(_ samples: [Float], into bins: inout [kiss_fft_cpx]) {
+    package func forward(_ samples: [Float], into bins: inout [kiss_fft_cpx]) {
         precondition(samples.count == count && bins.count == count / 2 + 1)
         kiss_fftr(forwardPlan, samples, &bins)
     }
 
     /// Transforms `count / 2 + 1` bins to `count` samples. The result is `count` times too large.
-    func inverse(_ bins: [kiss_fft_cpx], into samples: inout [Float]) {
+    package func inverse(_ bins: [kiss_fft_cpx], into samples: inout [Float]) {
         precondition(samples.count == count && bins.count == count / 2 + 1)
         kiss_fftri(inversePlan, bins, &samples)
     }
