@@ -50,7 +50,7 @@ struct Layer {
 // From the bottom to the top. docs/architecture.md has the same table, and Tests/LayerTests compares them.
 let allLayers = [
     Layer(name: "AudioBase", uses: ["CRealtime"]),
-    Layer(name: "AudioDSP", uses: ["AudioBase", "CRealtime", "CKissFFT"], testUses: ["UnitMeasures"]),
+    Layer(name: "AudioDSP", uses: ["AudioBase", "CRealtime"], testUses: ["UnitMeasures"]),
     Layer(name: "AudioPlugIns", uses: ["AudioBase", "AudioDSP", "CRealtime", "CLilv"], testUses: ["UnitMeasures"]),
     Layer(name: "AudioCodecs", uses: ["AudioBase", "COpus", "CLibAV"], testUses: ["AudioFiles"]),
     Layer(name: "AudioFiles", uses: ["AudioBase", "AudioDSP", "CSndfile", "CLAME", "CTagLib", "CVorbis"]),
@@ -89,15 +89,16 @@ let allLayers = [
         ],
         testUses: ["NIOEmbedded"], isStrict: true),
     Layer(name: "TOMLReader", uses: [], isStrict: true),
+    Layer(name: "Spectrum", uses: ["CKissFFT"]),
     Layer(
         name: "Call",
         uses: [
             "AudioBase", "AudioDSP", "AudioCodecs", "AudioDevices", "VoiceProcessing", "Playout", "ClockSync",
-            "MediaTransport", "CRealtime", "CKissFFT",
+            "MediaTransport", "Spectrum", "CRealtime", "CKissFFT",
         ],
         testUses: ["Simulation", "Diagnostics", "AudioFiles", "AudioEngine", "EngineMeasures"]),
     Layer(
-        name: "Diagnostics", uses: ["AudioBase", "AudioDSP", "AudioFiles", "CKissFFT", "CCairo"],
+        name: "Diagnostics", uses: ["AudioBase", "AudioDSP", "AudioFiles", "Spectrum", "CKissFFT", "CCairo"],
         testUses: ["AudioDevices"]),
     Layer(
         name: "Duet", uses: ["AudioBase", "AudioDSP", "AudioFiles", "AudioContainers", "ClockSync", "CRealtime"],
@@ -204,9 +205,9 @@ func shimInCXX(
 
 let package = Package(
     name: "Earshot",
-    // TOMLReader belongs to the program; Fuzz/ links to its sources. ClockSync and Duet have nothing public. Products with an
+    // TOMLReader belongs to the program; Fuzz/ links to its sources. ClockSync, Duet and Spectrum have nothing public. Products with an
     // underscore are only for Benchmarks/.
-    products: layers.filter { !["TOMLReader", "ClockSync", "Duet"].contains($0.name) }.map {
+    products: layers.filter { !["TOMLReader", "ClockSync", "Duet", "Spectrum"].contains($0.name) }.map {
         .library(name: ($0.name == "Simulation" ? "_" : "") + module($0.name), targets: [module($0.name)])
     } + [.library(name: "_TestSupport", targets: ["TestSupport"])],
     targets: [

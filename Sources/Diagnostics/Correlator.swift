@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CEarshotKissFFT
-import EarshotAudioDSP
+import EarshotSpectrum
 
 /// Cross-correlates a window with a longer signal, by FFT. For one thread at a time.
 package final class Correlator {

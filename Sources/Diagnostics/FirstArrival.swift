@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CEarshotKissFFT
-import EarshotAudioDSP
+import EarshotSpectrum
 import Glibc
 
 /// The first arrival of a sweep that was played in a room: the direct sound, although a reflection may be louder.

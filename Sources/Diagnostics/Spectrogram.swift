@@ -2,7 +2,7 @@
 
 import CEarshotKissFFT
 import EarshotAudioBase
-import EarshotAudioDSP
+import EarshotSpectrum
 import Glibc
 
 /// The power of a sound over time and frequency: short-time Fourier transform under a Hann window.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CEarshotKissFFT
-import EarshotAudioDSP
+import EarshotSpectrum
 import Glibc
 
 /// The correlation of a second's two sounds by lag, each frequency with the same weight: the smoothed coherence transform (G. C.

@@ -63,7 +63,8 @@ package struct DuetMessage: Codable, Hashable, Sendable {
     var room: Room?
 
     private enum CodingKeys: String, CodingKey {
-        case duet, singer, clock, song, transport, presentSong = "has", agreement = "agrees", unrecorded, begun, stem, room
+        case duet, singer, clock, song, transport, presentSong = "has", agreement = "agrees", unrecorded, begun, stem,
+            room
     }
 
     init() {}

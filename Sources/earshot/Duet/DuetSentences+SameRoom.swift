@@ -7,8 +7,8 @@ extension DuetSentences {
         let name = TerminalText.sanitized(name)
         let key = isOnly ? "press v" : "select \(name) with ↑ or ↓, then press v"
         let advice = hasKeys ? key : "earshot call hear \(HostCommand.quoted(name))"
-        return "\(name) is in the same room, so you hear \(name) only through the air. To hear \(name) over the network too: "
-            + advice
+        return "\(name) is in the same room, so you hear \(name) only through the air. "
+            + "To hear \(name) over the network too: \(advice)"
     }
 
     static func away(_ name: String) -> String {
