@@ -347,6 +347,10 @@ import Testing
             lines[3].contains("  Monitor: on (headset, round trip 10.6 ms)") && lines[3].hasSuffix("Playback: 0 dB"))
         #expect(lines[4] == "Effects: gain,gain=-6, delay 0.0 ms" && lines[5].hasPrefix("Accompaniment: "))
         #expect(lines[6] == "Duet: Blue Moon, take 2, singing at 1:01 of 3:12, with Ben.")
+        var nearby = try #require(status.duet)
+        nearby.singers[0].isNearby = true
+        let room = DuetSentences.status(nearby, status.participants)
+        #expect(room.contains("with Ben. In the same room: Ben."), "\(room)")
         #expect(lines[7].hasPrefix("Recording: /home/ann/Music") && lines[7].hasSuffix("(0:13)"))
         #expect(lines[8] == "Requests: 1 Cleo" && lines[9].hasPrefix("NO  NAME"))
         #expect(

@@ -25,8 +25,11 @@ extension DuetSentences {
             default: "the clocks are being synchronized"
             }
         let leader = duet.leader.map { ", \(leads($0, isInTurn: duet.mode == "inTurn", participants))" }
+        let nearby = Self.names(of: duet.singers.filter(\.isNearby).map(\.participant), participants)
+        let room = nearby.isEmpty ? "" : " In the same room: \(RecordingSentences.list(nearby))."
         let mix = duet.mix.map { "\nMix: \($0)" } ?? ""
-        return "Duet: \(TerminalText.sanitizedLine(song)), take \(duet.take), \(state)\(singers)\(leader ?? "").\(mix)"
+        let title = TerminalText.sanitizedLine(song)
+        return "Duet: \(title), take \(duet.take), \(state)\(singers)\(leader ?? "").\(room)\(mix)"
     }
 
     /// Returns the sentence about a change, without the names of participants.
