@@ -2,6 +2,7 @@
 
 import EarshotAudioBase
 import EarshotAudioFiles
+import EarshotCall
 import EarshotDiagnostics
 import Foundation
 
