@@ -2,6 +2,7 @@
 
 import EarshotAudioBase
 import EarshotDiagnostics
+import EarshotMediaTransport
 import Foundation
 import TestSupport
 import TestTraits
