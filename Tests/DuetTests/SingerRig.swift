@@ -160,6 +160,7 @@ final class SingerRig {
         mapper.changeDevices(to: .shared)
     }
 
+        nextTurn = .min
     func finish() {
         mapper.finish()
         entries += mapper.takeEntries()

@@ -5,7 +5,8 @@ import EarshotAudioBase
 /// Joins short segments of a map to few straight pieces that differ from each end of a segment by at most a tolerance.
 ///
 /// Each end limits the rates that the line from the piece's first frame may have (the swing filter of Elmeleegy et al. 2009). The
-/// tolerance begins at 2⁻¹² of a frame, and is doubled up to 1/32 while the times are too noisy for it.
+/// tolerance begins at 2⁻¹² of a frame, is doubled up to 1/32 after each short piece, since the times are too noisy for it, and
+/// halved after each longer one. A song that follows a clock changes its rate five times a second.
 struct SongLineFitter: Sendable {
     /// A segment in which the song advances evenly.
     struct Segment {
@@ -41,10 +42,10 @@ struct SongLineFitter: Sendable {
                 last = (segment.frame + segment.frameCount, segment.end)
                 return nil
             }
-            if isConnected, last.frame - first.frame < maximumLength / 8 {
-                tolerance = min(2 * tolerance, Self.tolerances.upperBound)
-            } else if last.frame - first.frame >= maximumLength {
+            if last.frame - first.frame >= maximumLength / 4 {
                 tolerance = max(tolerance / 2, Self.tolerances.lowerBound)
+            } else if isConnected, last.frame - first.frame < maximumLength / 8 {
+                tolerance = min(2 * tolerance, Self.tolerances.upperBound)
             }
             closed = close()
         }
