@@ -13,6 +13,8 @@ public struct IOCycle: BitwiseCopyable {
     public var sampleTime: Int64
     /// The due time of this call, smoothed by a delay-locked loop: the nominal start of the cycle.
     public var hostTime: HostTime
+    /// The seconds from ``hostTime`` to the time from which the loop learned of this call; negative if it was early.
+    package var lateness = 0.0
     /// The seconds from a sample's time at the input converter to the start of the cycle that delivers the sample.
     public var inputLatency: Double
     /// The seconds from the start of the cycle that renders a sample to the sample's time at the output converter.

@@ -96,6 +96,7 @@ struct RouteConverter: ~Copyable {
             outputLatency: cycle.outputLatency + playback.heldFrames / sessionRate,
             input: Channels(held.pointers, count: cycle.input.count),
             output: Channels(outputs, count: cycle.output.count))
+        inner.lateness = cycle.lateness
         client(&inner)
         sampleTime &+= Int64(count)
         lead += Double(count) / sessionRate

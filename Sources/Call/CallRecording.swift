@@ -19,6 +19,8 @@ package struct CallCycle: BitwiseCopyable, Sendable {
     package var inputLatency: Double
     /// The seconds from the start of the cycle to the output converter, which the device reports.
     package var outputLatency: Double
+    /// The seconds from the due time of the callback to its beginning.
+    package var lateness = 0.0
 
     @_noLocks
     init(
@@ -37,6 +39,7 @@ package struct CallCycle: BitwiseCopyable, Sendable {
         self.init(
             sampleTime: cycle.sampleTime, frameCount: frameCount, hostTime: cycle.hostTime,
             inputLatency: cycle.inputLatency, outputLatency: cycle.outputLatency)
+        lateness = cycle.lateness
     }
 }
 

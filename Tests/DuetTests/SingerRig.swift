@@ -26,6 +26,8 @@ final class SingerRig {
     private(set) var sound: [Float] = []
     private(set) var truth: [Double?] = []
     private(set) var entries: [TakeMapper.Entry] = []
+    /// The entries that a killed program leaves, if the whole take was mapped anew; otherwise empty.
+    private(set) var firstEntries: [TakeMapper.Entry] = []
     /// The frames of the output between two turns of the source's thread.
     var turnLength: Int64 = 0
     private var nextTurn = Int64.min
@@ -129,7 +131,9 @@ final class SingerRig {
     }
 
     /// The take's map, without gaps.
-    var map: SongMap {
+    var map: SongMap { Self.map(entries) }
+
+    static func map(_ entries: [TakeMapper.Entry]) -> SongMap {
         var map = SongMap()
         for case .piece(let piece) in entries { map.append(piece) }
         return map
@@ -156,14 +160,15 @@ final class SingerRig {
     /// Exchanges the cards for one that captures and plays.
     func exchange(for card: Card) {
         (output, input, clock) = (card, card, .shared)
+        nextTurn = .min
         heard = [:]
         mapper.changeDevices(to: .shared)
     }
 
-        nextTurn = .min
     func finish() {
         mapper.finish()
         entries += mapper.takeEntries()
+        if let smoothed = mapper.smoothedEntries() { (firstEntries, entries) = (entries, smoothed) }
     }
 
     private func play(at time: Double) throws {
@@ -183,6 +188,7 @@ final class SingerRig {
         var cycle = IOCycle(
             frameCount: Self.blockLength, sampleTime: output.next, hostTime: hostTime, inputLatency: 0,
             outputLatency: latency, input: Channels(block.channels.pointers, count: 0), output: block.channels)
+        cycle.lateness = start.seconds(since: hostTime)
         memory.callback(&cycle)
         if isLong {
             forgetHeard()
@@ -234,7 +240,8 @@ final class SingerRig {
         let hostTime =
             clock == .shared || !isLoopUsed ? start : loops.input.update(sampleTime: input.next, now: start)
         let device = DeviceBlock(
-            sampleTime: input.next, frameCount: Self.blockLength, hostTime: hostTime, latency: latency)
+            sampleTime: input.next, frameCount: Self.blockLength, hostTime: hostTime, latency: latency,
+            lateness: start.seconds(since: hostTime))
         mapper.add(CapturedBlock(device, takeFrame: Int64(sound.count)))
         entries += mapper.takeEntries()
         for i in 0..<Self.blockLength {

@@ -54,6 +54,33 @@ import Testing
         }
     }
 
+    @Test func `a map is replaced as a whole`() throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/voice.take"
+        let writer = try TakeWriter(path: path, description)
+        try writer.write(entries)
+        try writer.replace(by: Array(entries.prefix(2)))
+        try writer.close()
+        let take = try Take(path: path)
+        #expect(take.description == description && !take.isTorn && take.skippedLineCount == 0)
+        #expect(take.map.gaps.map(TakeMapper.Entry.gap) == Array(entries.prefix(1)))
+        #expect(take.map.pieces.map(TakeMapper.Entry.piece) == [entries[1]])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["voice.take"])
+        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        #expect(mode == 0o600)
+    }
+
+    @Test func `a map that cannot be replaced stays`() throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/voice.take"
+        let writer = try TakeWriter(path: path, description)
+        try writer.write(entries)
+        try FileManager.default.createDirectory(atPath: path + ".new", withIntermediateDirectories: false)
+        #expect(throws: AudioFileError.self) { try writer.replace(by: []) }
+        try writer.close()
+        #expect(try Take(path: path).map.pieces.count == 2)
+    }
+
     private static let firstLine =
         #"{"version":2,"file":"a.wav","singer":"A","number":1,"sampleRate":48000,"songSampleRate":48000}"#
 
@@ -221,6 +248,51 @@ import Testing
         // 80 takes of 200 blocks of 100 frames. A counter that jumps ahead ends a map early.
         let mappedCount = mappedCounts.reduce(0, +)
         #expect(mappedCount > 400_000, "of 1,600,000")
+    }
+
+    @Test func `records of two devices with damage are mapped anew, or not at all`() {
+        var random = SeededRandom(seed: 4)
+        var mappedCounts: [Int64] = []
+        for damage in [1 << 40, 1 << 40, 3_000, 3_000, 3_000, 300, 300, 30] as [UInt64] {
+            for _ in 0..<4 { mappedCounts.append(mapAnew(damage, &random)) }
+        }
+        // Undamaged takes of 3 s.
+        #expect(mappedCounts.prefix(8).allSatisfy { $0 > 3 * 44_000 })
+        #expect(mappedCounts.contains(0), "a counter ran back")
+    }
+
+    /// Maps blocks, of which one number in some is random, anew. Returns the mapped frames.
+    private func mapAnew(_ damage: UInt64, _ random: inout SeededRandom) -> Int64 {
+        func any() -> Int64 { Int64(truncatingIfNeeded: random.next()) >> Int64(random.next() % 64) }
+        func maybe(_ value: Int64) -> Int64 { random.next() % damage == 0 ? any() : value }
+        func maybe(_ value: Double) -> Double {
+            guard random.next() % damage == 0 else { return value }
+            return [.nan, .infinity, -1e300, 1e-300, Double(any()), 1].randomElement(using: &random) ?? 0
+        }
+        func block(_ index: Int) -> DeviceBlock {
+            DeviceBlock(
+                sampleTime: maybe(Int64(100 * index)), frameCount: Int(truncatingIfNeeded: maybe(100)),
+                hostTime: HostTime(nanoseconds: maybe(1_000_000_000 + Int64(index) * 2_083_333)),
+                latency: maybe(0.01), clockFrame: maybe(Double(100 * index)), lateness: maybe(1e-4 * random.unit()))
+        }
+        var mapper = TakeMapper(.separate, sampleRate: 48_000)
+        for index in 0..<1_440 {
+            mapper.add(
+                ring: SongMap.Piece(
+                    frame: maybe(Int64(100 * index)), frameCount: maybe(100),
+                    position: SongPosition(frame: maybe(Int64(100 * index))), rate: maybe(SongPosition.unitsPerFrame),
+                    hostTime: HostTime(nanoseconds: 0)))
+            mapper.add(
+                PlayedBlock(
+                    block(index), offset: Int(truncatingIfNeeded: maybe(0)),
+                    frameCount: Int(truncatingIfNeeded: maybe(100)),
+                    ringFrame: Int(truncatingIfNeeded: maybe(Int64(100 * index))), silence: nil))
+            mapper.add(CapturedBlock(block(index), takeFrame: maybe(Int64(100 * index))))
+        }
+        mapper.finish()
+        var map = SongMap()
+        for case .piece(let piece) in mapper.smoothedEntries() ?? [] { map.append(piece) }
+        return map.pieces.reduce(0) { $0 + $1.frameCount }
     }
 
     /// Maps blocks of which some have a random number. Returns the mapped frames.

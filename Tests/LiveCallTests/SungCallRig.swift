@@ -187,13 +187,18 @@ final class SeparateSingerRig {
     private let input = AudioBuffer(channelCount: 1, frameCapacity: 64)
     private let output = AudioBuffer(channelCount: 1, frameCapacity: 64)
     private let playedRate: Double
+    /// The seconds by which a callback may be early or late.
+    private let jitter: Double
+    private var random = SeededRandom(seed: 6)
+    private var loops = (output: DelayLockedLoop(sampleRate: 48_000), input: DelayLockedLoop(sampleRate: 48_000))
     private var heard: [Float] = []
     private let latency = (input: 0.007, output: 0.021)
     var folder: String { singer.folder }
 
     /// - Parameter drift: the deviation of the playing device's clock in ppm.
-    init(drift: Double) throws {
+    init(drift: Double, jitter: Double = 0) throws {
         playedRate = 48_000 * (1 + drift * 1e-6)
+        self.jitter = jitter
         let recording = CallRecording(of: processor, sampleRate: 48_000, channelCount: 1)
         recording.begin()
         let song = try SungCallRig.writeSong()
@@ -235,6 +240,7 @@ final class SeparateSingerRig {
         var cycle = IOCycle(
             frameCount: 64, sampleTime: Int64(frame), hostTime: time(seconds), inputLatency: 0,
             outputLatency: latency.output, input: Channels(input.channels.pointers, count: 0), output: output.channels)
+        delay(&cycle, &loops.output)
         processor.playbackCallback(&cycle)
         heard += UnsafeBufferPointer(start: output.channels[0], count: 64)
     }
@@ -254,6 +260,15 @@ final class SeparateSingerRig {
             frameCount: 64, sampleTime: 1_000_000 + Int64(frame), hostTime: time(seconds),
             inputLatency: latency.input, outputLatency: 0, input: input.channels,
             output: Channels(output.channels.pointers, count: 0))
+        delay(&cycle, &loops.input)
         processor.captureCallback(&cycle)
+    }
+
+    /// Makes a callback early or late, as a device reports it.
+    private func delay(_ cycle: inout IOCycle, _ loop: inout DelayLockedLoop) {
+        guard jitter > 0 else { return }
+        let start = cycle.hostTime.advanced(bySeconds: jitter * (2 * random.unit() - 1))
+        cycle.hostTime = loop.update(sampleTime: cycle.sampleTime, now: start)
+        cycle.lateness = start.seconds(since: cycle.hostTime)
     }
 }

@@ -121,8 +121,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [100.0, -100]) func `the take of a separate microphone lines up, too`(drift: Double) throws {
-        let rig = try SeparateSingerRig(drift: drift)
+    @Test(arguments: [(drift: 100.0, jitter: 0.0), (-100, 0), (100, 0.000_1), (-100, 0.000_1)])
+    func `the take of a separate microphone lines up, too`(drift: Double, jitter: Double) throws {
+        let rig = try SeparateSingerRig(drift: drift, jitter: jitter)
         try rig.run(seconds: 9)
         let stem = try StemRenderer(path: "\(rig.folder)/Anna.take", frameCount: SungCallRig.songLength)
         let error = try SungCallRig.misalignment(stem).error

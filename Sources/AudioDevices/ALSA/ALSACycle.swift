@@ -36,6 +36,7 @@ enum ALSACycle {
             inputLatency: Double(block &+ state.pointee.inputExtra.load(ordering: .relaxed)) / rate,
             outputLatency: Double(fill &- block &+ state.pointee.outputExtra.load(ordering: .relaxed)) / rate,
             input: input, output: output)
+        cycle.lateness = arrival.seconds(since: due)
         state.pointee.recorder.begin(frameCount: block, due: due, now: .now())
         callback(&cycle)
         state.pointee.recorder.end(now: .now())

@@ -62,6 +62,7 @@ private func jackCycle(_ state: UnsafeMutablePointer<JACKState>, _ frames: jack_
         outputLatency: state.pointee.outputLatency / state.pointee.sampleRate,
         input: Channels(state.pointee.inputs, count: state.pointee.inputCount),
         output: Channels(state.pointee.outputs, count: state.pointee.outputCount))
+    cycle.lateness = now.seconds(since: due)
     callback(&cycle)
     state.pointee.recorder.end(now: .now())
     state.pointee.sampleTime &+= Int64(frames)

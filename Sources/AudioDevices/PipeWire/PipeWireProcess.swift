@@ -72,7 +72,9 @@ private func pipeWireCall(
         state.pointee.otherRateSince.store(isOtherRate ? now.nanoseconds : 0, ordering: .relaxed)
     }
     if isOtherRate { return }
-    let due = pipeWireAdvance(state, recorder, lost, now)
+    pipeWireAdvance(state, recorder, lost, now)
+    let start = pipeWireStart(state, now)
+    let due = state.pointee.loop.update(sampleTime: state.pointee.sampleTime, now: start)
     recorder.begin(frameCount: frameCount, due: due, now: now)
     let sampleRate = state.pointee.sampleRate
     var cycle = IOCycle(
@@ -81,6 +83,7 @@ private func pipeWireCall(
         outputLatency: state.pointee.outputLatency.seconds(frameCount: frameCount, sampleRate: sampleRate),
         input: Channels(state.pointee.inputs, count: state.pointee.inputCount),
         output: Channels(state.pointee.outputs, count: state.pointee.outputCount))
+    cycle.lateness = start.seconds(since: due)
     callback(&cycle)
     recorder.end(now: .now())
     state.pointee.sampleTime &+= Int64(frameCount)
@@ -131,25 +134,25 @@ private func pipeWireFollow(
     return earshot_round(knownLost)
 }
 
-/// Advances `sampleTime` by lost frames. Returns the cycle's nominal start.
-///
-/// The nominal start is the smoothed time of the driver. If that time is implausible (a virtual device catches up after a stop
-/// with old times), the time of this callback is smoothed instead.
+/// Advances `sampleTime` by lost frames.
 @_noLocks
 private func pipeWireAdvance(
     _ state: UnsafeMutablePointer<PipeWireState>, _ recorder: CallbackMonitor.Recorder, _ lost: Int64, _ now: HostTime
-) -> HostTime {
+) {
     if lost > 0 && !state.pointee.isFirstCycle {
         state.pointee.sampleTime &+= lost
         recorder.skip(Int(lost))
         recorder.xrun(at: now)
     }
     state.pointee.isFirstCycle = false
+}
+
+/// Returns the cycle's start by the driver's time. If that time is implausible (a virtual device catches up after a stop with old
+/// times), returns the time of this callback.
+@_noLocks
+private func pipeWireStart(_ state: UnsafeMutablePointer<PipeWireState>, _ now: HostTime) -> HostTime {
     let age = now.nanoseconds &- state.pointee.clockTime
-    guard age >= 0 && age < Quirks.pipeWireOldestTime else {
-        return state.pointee.loop.update(sampleTime: state.pointee.sampleTime, now: now)
-    }
-    let start = HostTime(nanoseconds: state.pointee.clockTime)
+    guard age >= 0 && age < Quirks.pipeWireOldestTime else { return now }
+    return HostTime(nanoseconds: state.pointee.clockTime)
         .advanced(bySeconds: -state.pointee.seeminglyLost / state.pointee.sampleRate)
-    return state.pointee.loop.update(sampleTime: state.pointee.sampleTime, now: start)
 }

@@ -122,11 +122,13 @@ extension SimulatedCard {
                 state.pointee.jitter.isNone
                 ? dueTime : state.pointee.loop.update(sampleTime: sampleTime &+ Int64(frames), now: now)
             state.pointee.recorder.begin(frameCount: frames, due: due, now: now)
-            return IOCycle(
+            var cycle = IOCycle(
                 frameCount: frames, sampleTime: sampleTime, hostTime: due,
                 inputLatency: Double(frames) / state.pointee.sampleRate,
                 outputLatency: Double(2 &* state.pointee.longestBlock &- frames) / state.pointee.sampleRate,
                 input: state.pointee.wiring.input, output: state.pointee.wiring.output)
+            cycle.lateness = state.pointee.jitter.isNone ? 0 : now.seconds(since: due)
+            return cycle
         }
 
         /// Ends a cycle: plays the rendered block, or silence if the block is too late.

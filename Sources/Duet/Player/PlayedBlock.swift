@@ -24,6 +24,12 @@ package struct PlayedBlock: BitwiseCopyable, Hashable, Sendable {
         self.silence = silence
     }
 
+    /// True if the numbers are ones that no arithmetic here overflows.
+    var isValid: Bool {
+        block.isValid && frameCount > 0 && (0...1 << 40).contains(ringFrame) && offset >= 0
+            && offset <= block.frameCount - frameCount
+    }
+
     /// The ring frame that is due after the part, also if frames are missing; nil if the song is stopped.
     package var dueFrame: Int? { silence == .stopped ? nil : ringFrame + frameCount }
 }
@@ -37,14 +43,30 @@ package struct DeviceBlock: BitwiseCopyable, Hashable, Sendable {
     package var hostTime: HostTime
     /// The seconds between the cycle's start and the converter: before it for captured sound, after it for played sound.
     package var latency: Double
+    /// The device's own counter at ``hostTime``. It differs from ``sampleTime`` in converted sound.
+    package var clockFrame: Double
+    /// The seconds from the due time of the device's callback to its beginning.
+    package var lateness: Double
 
+    /// - Parameter clockFrame: nil for `sampleTime`.
     @_noLocks
-    package init(sampleTime: Int64, frameCount: Int, hostTime: HostTime, latency: Double) {
+    package init(
+        sampleTime: Int64, frameCount: Int, hostTime: HostTime, latency: Double, clockFrame: Double? = nil,
+        lateness: Double = 0
+    ) {
         self.sampleTime = sampleTime
         self.frameCount = frameCount
         self.hostTime = hostTime
         self.latency = latency
+        if let clockFrame { self.clockFrame = clockFrame } else { self.clockFrame = Double(sampleTime) }
+        self.lateness = lateness
     }
+
+    /// Returns the time at which the first frame passes the converter.
+    func converterTime(isPlaying: Bool) -> HostTime { hostTime.advanced(bySeconds: isPlaying ? latency : -latency) }
+
+    /// Returns true if another block has nearly the same latency: a resampler holds fractions of a frame.
+    func hasLatency(of other: DeviceBlock) -> Bool { abs(latency - other.latency) < 1e-4 }
 
     /// True if the numbers are ones that no arithmetic here overflows.
     var isValid: Bool {
@@ -64,4 +86,7 @@ package struct CapturedBlock: BitwiseCopyable, Hashable, Sendable {
         self.block = block
         self.takeFrame = takeFrame
     }
+
+    /// True if the numbers are ones that no arithmetic here overflows.
+    var isValid: Bool { block.isValid && (0...SongPosition.frameLimit).contains(takeFrame) }
 }

@@ -204,7 +204,7 @@ package struct SongRenderer: ~Copyable {
             PlayedBlock(
                 DeviceBlock(
                     sampleTime: cycle.sampleTime, frameCount: cycle.frameCount, hostTime: cycle.hostTime,
-                    latency: cycle.outputLatency),
+                    latency: cycle.outputLatency, lateness: cycle.lateness),
                 offset: offset, frameCount: frameCount, ringFrame: ringFrame, silence: silence))
     }
 }

@@ -75,7 +75,7 @@ struct DeviceTimeline<Content: Sendable>: Sendable {
     ) -> Timed {
         let block = pending.block
         let start = time(of: block)
-        if clock == .separate, let next, next.latency == block.latency {
+        if clock == .separate, let next, next.hasLatency(of: block) {
             let frames = next.sampleTime - block.sampleTime
             let length = Double(time(of: next) - start) / Double(frames)
             // A step of the clock or of the counter is no rate.
@@ -90,7 +90,7 @@ struct DeviceTimeline<Content: Sendable>: Sendable {
     private func time(of block: DeviceBlock) -> Int64 {
         switch clock {
         case .shared: block.sampleTime << 20 + Int64((direction * block.latency * sampleRate * 1_048_576).rounded())
-        case .separate: block.hostTime.nanoseconds + Int64((direction * block.latency * 1e9).rounded())
+        case .separate: block.converterTime(isPlaying: direction > 0).nanoseconds
         }
     }
 }

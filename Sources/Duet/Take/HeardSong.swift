@@ -41,10 +41,8 @@ struct HeardSong: Sendable {
     /// Adds a piece of the ring's map, before the blocks that play it.
     mutating func add(ring piece: SongMap.Piece) { ring.append(piece) }
 
+    /// - Parameter played: valid.
     mutating func add(_ played: PlayedBlock) {
-        guard played.frameCount > 0, (0...1 << 40).contains(played.ringFrame), played.offset >= 0,
-            played.offset <= played.block.frameCount - played.frameCount
-        else { return }
         if timeline.pendingBlock == played.block { return timeline.changePending { $0.append(played) } }
         if let timed = timeline.add(played.block, [played]) { add(timed) }
     }

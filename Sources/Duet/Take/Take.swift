@@ -72,11 +72,13 @@ package struct Take: Sendable {
 /// program leaves all lines but the last. For one thread.
 package final class TakeWriter {
     private let file: AppendingFile
+    private let description: TakeDescription
     private let encoder = JSONEncoder()
 
     /// Creates or truncates a map file.
     package init(path: String, _ description: TakeDescription) throws(AudioFileError) {
         file = try AppendingFile(path: path)
+        self.description = description
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         try append(description)
     }
@@ -84,6 +86,21 @@ package final class TakeWriter {
     /// Appends entries. After an error the file has the complete lines before it.
     package func write(_ entries: [TakeMapper.Entry]) throws(AudioFileError) {
         for entry in entries { try append(TakeLine(entry)) }
+    }
+
+    /// Replaces the whole file atomically. Later entries are lost.
+    package func replace(by entries: [TakeMapper.Entry]) throws(AudioFileError) {
+        let path = file.path + ".new"
+        let writer = try TakeWriter(path: path, description)
+        do throws(AudioFileError) {
+            try writer.write(entries)
+            try writer.file.synchronize()
+            try writer.close()
+        } catch {
+            unlink(path)
+            throw error
+        }
+        guard rename(path, file.path) == 0 else { throw .from(errno: errno, path: file.path) }
     }
 
     package func close() throws(AudioFileError) { try file.close() }

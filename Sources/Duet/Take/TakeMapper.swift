@@ -24,26 +24,40 @@ package struct TakeMapper: Sendable {
     private var gap: SongMap.Gap?
     private var entries: [Entry] = []
     private var isAfterChange = false
+    /// All that two devices played and captured; nil with one device, after a change of devices, or if it is too long.
+    private var history: TakeHistory?
 
     /// - Parameter sampleRate: the nominal rate of both devices in hertz.
     package init(_ clock: DeviceClock, sampleRate: Double) {
+        self.init(clock, sampleRate: sampleRate, keepsHistory: clock == .separate)
+    }
+
+    init(_ clock: DeviceClock, sampleRate: Double, keepsHistory: Bool) {
         self.sampleRate = sampleRate
         heard = HeardSong(clock, sampleRate: sampleRate)
         captured = DeviceTimeline(clock, sampleRate: sampleRate, isPlaying: false)
         // A killed program loses the open piece: half a second.
         fitter = SongLineFitter(maximumLength: Int64(max(1, sampleRate / 2)))
+        if keepsHistory { history = TakeHistory(sampleRate: sampleRate) }
     }
 
     /// Adds a piece of the map from ring frames to positions, before the blocks that play it.
-    package mutating func add(ring piece: SongMap.Piece) { heard.add(ring: piece) }
+    package mutating func add(ring piece: SongMap.Piece) {
+        heard.add(ring: piece)
+        history?.add(ring: piece)
+    }
 
     package mutating func add(_ played: PlayedBlock) {
+        guard played.isValid else { return }
         heard.add(played)
+        history?.add(played)
+        if history?.isFull == true { history = nil }
         mapWaiting(all: false)
     }
 
     package mutating func add(_ block: CapturedBlock) {
-        guard (0...SongPosition.frameLimit).contains(block.takeFrame) else { return }
+        guard block.isValid else { return }
+        history?.add(block)
         if let timed = captured.add(block.block, block.takeFrame) { waiting.append(timed) }
         mapWaiting(all: false)
     }
@@ -54,6 +68,7 @@ package struct TakeMapper: Sendable {
         heard.change(clock, sampleRate: sampleRate)
         captured = DeviceTimeline(clock, sampleRate: sampleRate, isPlaying: false)
         isAfterChange = true
+        history = nil
     }
 
     /// Maps all blocks that were added.
@@ -70,6 +85,10 @@ package struct TakeMapper: Sendable {
         defer { entries = [] }
         return entries
     }
+
+    /// Maps the whole take anew, with the clocks of two devices by all callbacks, before and after each frame. It takes some seconds
+    /// for an hour. Returns nil if this would tell nothing better: with one device, and if callbacks do not jitter.
+    package func smoothedEntries() -> [Entry]? { history?.entries() }
 
     private mutating func mapWaiting(all: Bool) {
         var count = 0

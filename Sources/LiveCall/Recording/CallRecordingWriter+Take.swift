@@ -48,13 +48,16 @@ extension CallRecordingWriter {
     /// - Parameters:
     ///   - frame: the track's frame of the first captured frame.
     ///   - writtenCount: the frames of the track before the captured frames were written.
-    func noteTake(_ cycle: CallCycle, at frame: Int, after writtenCount: Int) {
+    ///   - clockFrame: the microphone's counter at the cycle's host time.
+    func noteTake(_ cycle: CallCycle, at frame: Int, after writtenCount: Int, clockFrame: Double) {
         let (start, end) = (max(0, frame, writtenCount), localVoice.track.frameCount)
         guard let take, start < end, end <= frame + cycle.frameCount else { return }
         let skippedCount = start - frame
-        take.add(
-            start..<end, sampleTime: cycle.sampleTime + Int64(skippedCount),
+        let block = DeviceBlock(
+            sampleTime: cycle.sampleTime + Int64(skippedCount), frameCount: end - start,
             hostTime: cycle.hostTime.advanced(bySeconds: Double(skippedCount) / Double(manifest.sampleRate)),
-            latency: cycle.inputLatency + state.processingLatency + (state.calibratedDelay?.correction ?? 0))
+            latency: cycle.inputLatency + state.processingLatency + (state.calibratedDelay?.correction ?? 0),
+            clockFrame: clockFrame + Double(skippedCount), lateness: cycle.lateness)
+        take.add(CapturedBlock(block, takeFrame: Int64(start)))
     }
 }

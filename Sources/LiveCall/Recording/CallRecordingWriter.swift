@@ -246,7 +246,8 @@ final class CallRecordingWriter {
                 voice.add(sound, frameCount: cycle.frameCount)
                 let (frame, writtenCount) = (Int(cycle.sampleTime - zero) - shift, voice.track.frameCount)
                 write(voice, cycle.frameCount, at: frame, end)
-                if stage == .dry { noteTake(cycle, at: frame, after: writtenCount) }
+                guard stage == .dry else { continue }
+                noteTake(cycle, at: frame, after: writtenCount, clockFrame: Double(cycle.sampleTime))
                 continue
             }
             // The playing device's frame at this time, which counts by its own clock.
@@ -258,8 +259,10 @@ final class CallRecordingWriter {
             guard stage == .dry else { continue }
             var frames = cycle
             (frames.sampleTime, frames.frameCount) = (Int64(converted.frame), converted.frameCount)
-            frames.hostTime = converted.hostTime
-            noteTake(frames, at: converted.frame, after: writtenCount)
+            frames.hostTime = cycle.hostTime.advanced(bySeconds: -converted.heldFrames / format.sampleRate)
+            noteTake(
+                frames, at: converted.frame, after: writtenCount,
+                clockFrame: Double(cycle.sampleTime) - converted.heldFrames)
         }
     }
 

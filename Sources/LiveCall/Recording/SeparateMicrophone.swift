@@ -30,10 +30,11 @@ final class SeparateMicrophone {
     /// - Parameters:
     ///   - cycle: the block's time on the microphone's counter.
     ///   - position: the frame of the timeline at the block's first frame, by its host time.
-    /// - Returns: the converted frames, and of the first of them the frame of the timeline and the host time.
+    /// - Returns: the converted frames, the frame of the timeline of the first of them, and the frames of the microphone from it to
+    ///   the block's first frame.
     func convert(
         _ sound: ReadOnlyChannels, _ cycle: CallCycle, at position: Double
-    ) -> (sound: ReadOnlyChannels, frameCount: Int, frame: Int, hostTime: HostTime) {
+    ) -> (sound: ReadOnlyChannels, frameCount: Int, frame: Int, heldFrames: Double) {
         var error = position - resampler.heldFrames - Double(nextFrame ?? 0)
         if nextFrame == nil || cycle.sampleTime != expectedSampleTime || abs(error) > Self.gap * sampleRate {
             resampler.reset()
@@ -42,7 +43,7 @@ final class SeparateMicrophone {
         }
         expectedSampleTime = cycle.sampleTime + Int64(cycle.frameCount)
         let frame = nextFrame ?? 0
-        let hostTime = cycle.hostTime.advanced(bySeconds: -resampler.heldFrames / sampleRate)
+        let heldFrames = resampler.heldFrames
         // More output for each input frame moves the sound back to its place.
         resampler.step = 1 - max(-0.001, min(0.001, error / (Self.correctionTime * sampleRate)))
         for c in 0..<output.channels.count {
@@ -51,6 +52,6 @@ final class SeparateMicrophone {
         let count = resampler.outputAvailable(afterAdding: cycle.frameCount)
         resampler.render(output.channels, frameCount: count, adding: cycle.frameCount)
         nextFrame = frame + count
-        return (ReadOnlyChannels(output.channels), count, frame, hostTime)
+        return (ReadOnlyChannels(output.channels), count, frame, heldFrames)
     }
 }

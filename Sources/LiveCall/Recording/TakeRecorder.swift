@@ -11,7 +11,6 @@ final class TakeRecorder {
     private let log: SongLog
     private let writer: TakeWriter
     private var mapper: TakeMapper
-    private let sampleRate: Double
     /// The error that ended the map early; nil if there is none.
     private(set) var error: AudioFileError?
 
@@ -20,23 +19,11 @@ final class TakeRecorder {
     init(path: String, _ description: TakeDescription, _ log: SongLog, _ clock: DeviceClock) throws(AudioFileError) {
         writer = try TakeWriter(path: path, description)
         self.log = log
-        sampleRate = description.sampleRate
-        mapper = TakeMapper(clock, sampleRate: sampleRate)
+        mapper = TakeMapper(clock, sampleRate: description.sampleRate)
     }
 
     /// Notes captured frames that are in the track.
-    /// - Parameters:
-    ///   - frames: the track's frames.
-    ///   - sampleTime: the capturing device's frame that is the first of them.
-    ///   - hostTime: its time in the callback.
-    ///   - latency: the seconds by which the sound entered the microphone earlier.
-    func add(_ frames: Range<Int>, sampleTime: Int64, hostTime: HostTime, latency: Double) {
-        mapper.add(
-            CapturedBlock(
-                DeviceBlock(
-                    sampleTime: sampleTime, frameCount: frames.count, hostTime: hostTime, latency: latency),
-                takeFrame: Int64(frames.lowerBound)))
-    }
+    func add(_ block: CapturedBlock) { mapper.add(block) }
 
     /// Appends the entries that became known to the file.
     func write() { write(log.takeEntries()) }
@@ -51,11 +38,14 @@ final class TakeRecorder {
         append()
     }
 
-    /// Completes the file and closes it.
+    /// Completes the file and closes it. The map of two devices is replaced by one with smoothed clocks.
     func finish() {
         write(log.end())
         mapper.finish()
         append()
+        if error == nil, let entries = mapper.smoothedEntries() {
+            do throws(AudioFileError) { try writer.replace(by: entries) } catch { self.error = error }
+        }
         do throws(AudioFileError) { try writer.close() } catch { self.error = self.error ?? error }
     }
 
