@@ -31,6 +31,7 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
     private var steadyRate = 0.0  // of `line`, without a correction
     private var remaining = 0.0  // seconds left to correct
     private var leaderClock: PeerClock?  // the last one that was followed
+    private var followedSince: HostTime?  // nil while this member leads or has no time
     /// The number of jumps of the group's time. It jumps if this member's group meets another one.
     package private(set) var jumpCount = 0
 
@@ -45,6 +46,11 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
     /// Seconds. A leader's clock has stepped if it is off by more than this and its uncertainty. This is half of the shortest sleep
     /// that a machine notices (``slept()``), so the other members notice each such sleep, too.
     private static var step: Double { 0.05 }
+    /// Seconds from the first estimate of a leader's clock until a sound may begin by it: the shortest time, and the longest one, if
+    /// the error stays above `settledError`. The first estimates are off by twice as much as those a second later.
+    private static var settlingTime: ClosedRange<Double> { 0.8...1.3 }
+    /// Seconds.
+    private static var settledError: Double { 1e-3 }
 
     /// Creates the clock of a member that is alone.
     package init(own: Member) {
@@ -69,7 +75,7 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
 
     /// Notes that the machine slept: the local clock stood still, and the group's time is unknown.
     package mutating func slept() {
-        line = nil
+        (line, followedSince) = (nil, nil)
         clocks = [:]
         if leadership?.leader == own { leadership?.isTrusted = false }
     }
@@ -112,6 +118,15 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
         return (line.time(at: local), uncertainty)
     }
 
+    /// Returns true if a sound that begins at a time of the local clock may rely on the group's time: the leader's clock has been
+    /// followed for a while, or this member leads.
+    package func isSettled(at local: HostTime) -> Bool {
+        guard let followedSince, let leaderClock else { return line != nil }
+        let elapsed = local.seconds(since: followedSince)
+        let isCertain = leaderClock.symmetricUncertainty(at: local) <= Self.settledError
+        return elapsed >= (isCertain ? Self.settlingTime.lowerBound : Self.settlingTime.upperBound)
+    }
+
     /// Returns the time of the local clock at a time of the group; nil while the group's time is unknown.
     package func localTime(at group: HostTime) -> HostTime? { line?.inverse(at: group) }
 
@@ -141,7 +156,7 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
         let kept = ClockLine(
             from: now, to: line?.time(at: now) ?? now, rate: line == nil ? 0 : steadyRate)
         line = kept
-        (steadyRate, remaining) = (kept.rate, 0)
+        (steadyRate, remaining, followedSince) = (kept.rate, 0, nil)
         let term = before == .max ? before : before + 1
         leadership = Leadership(leader: own, announcement: GroupAnnouncement(term: term, line: kept))
         nextAnnouncement = now
@@ -161,6 +176,7 @@ package struct GroupClock<Member: Hashable & Comparable & Sendable>: Sendable {
             return coast(at: now)
         }
         self.leadership?.isNew = false
+        if followedSince == nil || jumps { followedSince = now }
         if jumps {
             jumpCount += 1
             error = 0

@@ -169,6 +169,7 @@ struct DuetRig {
                 transferCount += 1
                 transfers.append((now + Int64(transferTime * 1e9), member))
             case .play(let position, let time), .playMix(let position, let time): order(position, at: time, index)
+            case .moveStart(let time): order(members[index].orders.last?.position, at: time, index)
             case .pause(let time): order(nil, at: time, index)
             case .record(let attempt): members[index].recordings.append(attempt)
             case .finishRecording(let attempt): members[index].finished.append(attempt)

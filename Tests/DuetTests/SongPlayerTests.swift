@@ -97,6 +97,37 @@ import Testing
         #expect(abs(rig.player.state.position.frames / Rig.rate - 1.81) < 0.02)
     }
 
+    @Test func `a start that is not due moves, and a song that plays or is paused does not`() throws {
+        let rig = try Rig(songSeconds: 10)
+        func expectStart(_ seconds: Double, _ position: Double = 0) {
+            let state = rig.player.state
+            let played = state.hostTime.seconds(since: Rig.time(seconds)) + position
+            #expect(state.isPlaying && abs(state.position.frames / Rig.rate - played) < 30e-6, "\(played)")
+        }
+        rig.player.play(from: SongPosition(units: 0), at: Rig.time(0.5))
+        rig.run(until: 0.3)
+        rig.player.moveStart(to: Rig.time(0.6))
+        rig.run(until: 0.4)
+        rig.player.moveStart(to: Rig.time(0.4503))
+        rig.run(until: 0.8)
+        expectStart(0.4503)
+        rig.player.moveStart(to: Rig.time(0.9))
+        rig.run(until: 1.2)
+        expectStart(0.4503)
+        // A jump moves in the same way, while the song plays.
+        rig.player.play(from: SongPosition(frame: 5 * 44_100), at: Rig.time(1.5))
+        rig.run(until: 1.3)
+        rig.player.moveStart(to: Rig.time(1.4509))
+        rig.run(until: 2)
+        expectStart(1.4509, 5)
+        #expect(rig.player.state.missingFrameCount == 0)
+        rig.player.pause(at: Rig.time(2.1))
+        rig.run(until: 2.5)
+        rig.player.moveStart(to: Rig.time(2.6))
+        rig.run(until: 3)
+        #expect(!rig.player.state.isPlaying)
+    }
+
     @Test func `a paused song that jumps stays paused, and goes on from there`() throws {
         let rig = try Rig(songSeconds: 10)
         rig.player.play(from: SongPosition(units: 0), at: Rig.time(0.2))

@@ -111,6 +111,16 @@ final class DuetStartRig {
         return found
     }
 
+    /// Returns the seconds from now until both are heard in place, in steps of 0.05 s, or nil after 3 s.
+    func timeUntilTogether() throws -> Double? {
+        let start = simulation.elapsed
+        while simulation.elapsed < start + 3 {
+            try run(until: simulation.elapsed + 0.05)
+            if let found = difference, abs(found) < 0.05 { return simulation.elapsed - start }
+        }
+        return nil
+    }
+
     func local(_ index: Int) -> HostTime { simulation.peers[index].hostClock.hostTime(at: simulation.now) }
 
     /// Runs the call, with a turn of each singer's call every 50 ms.
@@ -148,6 +158,7 @@ final class DuetStartRig {
                 messages.append((simulation.elapsed + 0.002 + 0.03 * random.unit(), 1 - index, bytes))
             case .sendSong: duets[1].core?.setPresentSong(song.hash)
             case .play(let position, let time): duets[index].play(from: position, at: time)
+            case .moveStart(let time): duets[index].player?.moveStart(to: time)
             case .pause(let time): duets[index].player?.pause(at: time)
             case .setSong, .record, .awaitVoice, .finishRecording, .playMix: break
             }

@@ -21,6 +21,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         case play(from: Double, at: HostTime)
         /// Plays the mix of the attempt from so many seconds on.
         case playMix(from: Double, at: HostTime)
+        /// Moves the start of the last order to play, unless it was due.
+        case moveStart(to: HostTime)
         case pause(at: HostTime)
         /// Records the attempt.
         case record(attempt: UInt32)
@@ -37,12 +39,12 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     static var leadTime: Double { 1.5 }
     /// Seconds from a command to its instant, so that each member knows it in time.
     static var commandTime: Double { 0.5 }
-    /// Seconds by which a start may move without another order: a frame of a device.
+    /// Seconds by which a start may be off without being moved: a frame of a device.
     static var startTolerance: Double { 20e-6 }
-    /// Seconds between two orders for one start. Each reads the song anew.
-    static var orderInterval: Double { 0.4 }
     /// Seconds that a player needs to play a position.
     static var preparation: Double { 0.3 }
+    /// Seconds before a start in which it is not moved. The device needs most of them.
+    static var finalTime: Double { 0.1 }
     /// Seconds for which the recording goes on after the song: the latencies of a device.
     static var tail: Double { 1 }
     /// Seconds between two messages of a member that are read. The next one makes up for an ignored one.
@@ -85,9 +87,9 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     var appliedTransport: DuetTransport?
     /// True after an order to play.
     private var isPlayerOn = false
-    /// The start of the last order to play, and the time of that order.
+    /// The start of the last order to play, and the group's time of it.
     private var playTime = HostTime(nanoseconds: 0)
-    private var orderTime = HostTime(nanoseconds: 0)
+    private var playGroupTime = HostTime(nanoseconds: 0)
     /// The jumps of the group's time that the player has followed.
     private var jumpCount = 0
     /// The attempt that is being recorded.
@@ -140,10 +142,11 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     /// Sets the present estimate of a member's clock; nil for none.
     package mutating func setClock(_ clock: PeerClock?, of member: Member) { group.setClock(clock, of: member) }
 
-    /// Notes that the machine slept: the group's time is unknown.
+    /// Notes that the machine slept: the group's time is unknown. The player is behind the others, so it stops.
     package mutating func slept() {
         group.slept()
         appliedTransport = nil
+        stopPlayer(at: HostTime(nanoseconds: 0))
     }
 
     /// Reads a message of a member. Ignores those of others, and what is no message.
@@ -229,30 +232,33 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
 
     /// True from shortly before the player's sound on.
     private func isHeard(at now: HostTime) -> Bool {
-        isPlayerOn && now >= playTime.advanced(bySeconds: -Self.preparation)
+        isPlayerOn && now >= playTime.advanced(bySeconds: -Self.finalTime)
     }
 
-    /// Gives the player the order of the transport, unless it has it. Until shortly before a start the order follows better
-    /// estimates of the group's time.
+    /// Gives the player the order of the transport. A player that has it gets better times of its start.
     private mutating func apply(_ song: DuetSong, at now: HostTime) {
+        guard appliedTransport != transport else { return moveStart(at: now) }
         let countInTime = transport.state == .playing && transport.position == 0 ? song.countIn.countInTime : 0
-        if appliedTransport != transport {
-            switch transport.state {
-            case .playing: lag = leaderDelay
-            case .listening, .waiting: lag = 0
-            case .paused: break  // the leader's pause is heard as late as the leader
-            }
+        switch transport.state {
+        case .playing: lag = leaderDelay
+        case .listening, .waiting: lag = 0
+        case .paused: break  // the leader's pause is heard as late as the leader
         }
         guard let start = group.localTime(at: transport.groupTime.advanced(bySeconds: lag - countInTime)),
             transport.state != .listening || mix == transport.attempt
         else { return }
-        let isImproved =
-            isPlayerOn && !isHeard(at: now) && now.seconds(since: orderTime) >= Self.orderInterval
-            && abs(start.seconds(since: playTime)) > Self.startTolerance
-        guard appliedTransport != transport || isImproved else { return }
+        if transport.isMoving { return play(song, from: -countInTime, start, at: now) }
         appliedTransport = transport
-        guard transport.isMoving else { return stopPlayer(at: max(now, start)) }
-        play(song, from: -countInTime, start, at: now)
+        stopPlayer(at: max(now, start))
+    }
+
+    /// Moves a start that is not near by the present estimate of the group's time.
+    private mutating func moveStart(at now: HostTime) {
+        guard isPlayerOn, !isHeard(at: now), let start = group.localTime(at: playGroupTime),
+            abs(start.seconds(since: playTime)) > Self.startTolerance
+        else { return }
+        playTime = start
+        actions.append(.moveStart(to: start))
     }
 
     private mutating func stopPlayer(at time: HostTime) {
@@ -265,11 +271,15 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     private mutating func play(_ song: DuetSong, from first: Double, _ start: HostTime, at now: HostTime) {
         let earliest = now.advanced(bySeconds: Self.preparation)
         let time = max(start, earliest)
-        // A member that learns of the start late joins in place.
-        guard let group = group.groupTime(at: time)?.time else { return }
+        // A member that learns of the start late joins in place, as soon as it knows the time well. If the song plays, the order is due
+        // at once, because the player has converted only half a second of what it plays.
+        guard isPlayerOn || start > earliest || group.isSettled(at: time),
+            let group = group.groupTime(at: time)?.time
+        else { return }
+        appliedTransport = transport
         let position = position(at: group)
         guard position < song.duration else { return stopPlayer(at: now) }
-        (isPlayerOn, playTime, orderTime) = (true, time, now)
+        (isPlayerOn, playTime, playGroupTime) = (true, time, group)
         let seconds = max(first, position)
         actions.append(
             transport.state == .listening ? .playMix(from: seconds, at: time) : .play(from: seconds, at: time))

@@ -8,6 +8,7 @@ struct SongDeck: ~Copyable {
     /// An order of the player.
     enum Order: Sendable {
         case play(SongPosition, HostTime)
+        case moveStart(HostTime)
         case pause(HostTime)
         case resume(HostTime)
         case seek(SongPosition, HostTime)
@@ -41,6 +42,9 @@ struct SongDeck: ~Copyable {
         case .play(let position, let time):
             isWanted = true
             jump(to: position, at: time)
+        case .moveStart(let time):
+            // A resume gives the jump that waits its time. A song that plays already goes on.
+            if isWanted, state.failure == nil { waitingOrders.append(.resume(at: time)) }
         case .seek(let position, let time): jump(to: position, at: time)
         case .pause(let time):
             isWanted = false

@@ -94,6 +94,9 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
     /// Plays from a position on, clamped to the song and its count-in, which leaves the loudspeaker at a host time.
     package func play(from position: SongPosition, at time: HostTime) { give(.play(position, time)) }
 
+    /// Moves the start of the last order to play. Has no effect if the song plays by then.
+    package func moveStart(to time: HostTime) { give(.moveStart(time)) }
+
     /// Pauses the song at a host time.
     package func pause(at time: HostTime) { give(.pause(time)) }
 

@@ -143,6 +143,7 @@ extension LiveCall {
         case .setSong(let song): setSong(song)
         case .play(let position, let time): play(from: position, at: time, isMix: false)
         case .playMix(let position, let time): play(from: position, at: time, isMix: true)
+        case .moveStart(let time): duet.withLock { $0.player?.moveStart(to: time) }
         case .pause(let time): duet.withLock { $0.player?.pause(at: time) }
         case .record(let attempt): duet.withLock { $0.awaitedRecording = attempt }
         case .awaitVoice(let attempt): awaitVoice(attempt)
