@@ -131,6 +131,22 @@ import Testing
         }
     }
 
+    /// PipeWire's time is that of its driver, at most a cycle earlier.
+    @Test("each callback knows when it began", arguments: [Kind.jack, .pipewire, .alsa])
+    func lateness(_ kind: Kind) throws {
+        try DeviceBench.with(kind) { bench in
+            let device = try bench.open()
+            let probe = CycleProbe()
+            try device.start(probe.callback)
+            #expect(eventually { probe.count >= 60 })
+            device.stop()
+            let delays = probe.notes.map { $0.arrival.seconds(since: $0.hostTime.advanced(bySeconds: $0.lateness)) }
+            #expect(delays.allSatisfy { $0 > -1e-8 })
+            #expect(delays.sorted()[delays.count / 2] < 0.02)
+            #expect(probe.notes.contains { $0.lateness != 0 })
+        }
+    }
+
     @Test("each callback leaves a record in the given monitor", arguments: Kind.allCases)
     func records(_ kind: Kind) throws {
         try DeviceBench.with(kind) { bench in

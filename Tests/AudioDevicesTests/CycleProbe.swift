@@ -11,6 +11,7 @@ final class CycleProbe: @unchecked Sendable {  // the device's thread writes, ot
         var frameCount: Int
         var sampleTime: Int64
         var hostTime: HostTime
+        var lateness: Double
         var inputCount: Int
         var outputCount: Int
         var outputWasSilent: Bool
@@ -61,7 +62,8 @@ final class CycleProbe: @unchecked Sendable {  // the device's thread writes, ot
             (memory.pointee.notes + at).initialize(
                 to: Note(
                     frameCount: cycle.frameCount, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime,
-                    inputCount: cycle.input.count, outputCount: cycle.output.count, outputWasSilent: isSilent,
+                    lateness: cycle.lateness, inputCount: cycle.input.count, outputCount: cycle.output.count,
+                    outputWasSilent: isSilent,
                     firstInput: cycle.input.count > 0 ? cycle.input[0][0] : 0))
             memory.pointee.count.store(at + 1, ordering: .releasing)
         }

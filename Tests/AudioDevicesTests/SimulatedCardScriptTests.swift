@@ -14,6 +14,7 @@ import Testing
         var frameCount: Int
         var hostTime: Double
         var calledAt: Double
+        var lateness: Double
     }
 
     private func calls(
@@ -31,7 +32,8 @@ import Testing
             calls.append(
                 Call(
                     sampleTime: cycle.sampleTime, frameCount: cycle.frameCount,
-                    hostTime: cycle.hostTime.seconds(since: Self.origin), calledAt: now.seconds(since: Self.origin)))
+                    hostTime: cycle.hostTime.seconds(since: Self.origin), calledAt: now.seconds(since: Self.origin),
+                    lateness: cycle.lateness))
         }
     }
 
@@ -43,6 +45,13 @@ import Testing
         configuration.script = script
         change(&configuration)
         return try SimulatedCard(configuration)
+    }
+
+    @Test("each callback knows how much earlier or later than due it is") func lateness() throws {
+        let calls = try calls(card(128) { $0.jitter = .uniform(1e-4) }, until: 5)
+        #expect(calls.allSatisfy { abs($0.hostTime + $0.lateness - $0.calledAt) < 2e-9 })
+        #expect(calls.contains { $0.lateness > 5e-5 } && calls.contains { $0.lateness < -5e-5 })
+        #expect(try self.calls(card(128), until: 1).allSatisfy { $0.lateness == 0 })
     }
 
     @Test(

@@ -15,6 +15,7 @@ import Testing
         var sampleTime: Int64
         var frames: Int
         var hostTime: HostTime
+        var lateness: Double
     }
 
     /// A client that plays a sine by its frame counter, and keeps the captured sound.
@@ -34,7 +35,9 @@ import Testing
                 guard let context, let cycle else { return }
                 let client = Unmanaged<Client>.fromOpaque(context).takeUnretainedValue()
                 let at = cycle.assumingMemoryBound(to: IOCycle.self).pointee
-                client.calls.append(Call(sampleTime: at.sampleTime, frames: at.frameCount, hostTime: at.hostTime))
+                client.calls.append(
+                    Call(
+                        sampleTime: at.sampleTime, frames: at.frameCount, hostTime: at.hostTime, lateness: at.lateness))
                 for c in 0..<client.inputs {
                     client.heard[c] += Array(UnsafeBufferPointer(start: at.input[c], count: at.frameCount))
                 }
@@ -112,6 +115,17 @@ import Testing
     }
 
     static let origin = HostTime(nanoseconds: 1_000_000_000)
+
+    @Test("the client learns how late a callback is", arguments: [48_000.0, 44_100])
+    func lateness(_ rate: Double) throws {
+        let rig = Rig(rate: 48_000)
+        defer { rig.end() }
+        var card = SimulatedCard.Configuration(sampleRate: rate, blockFrameCount: 128)
+        card.jitter = .uniform(1e-4)
+        try rig.run(card, from: Self.origin, seconds: 2)
+        #expect(rig.client.calls.allSatisfy { abs($0.lateness) < 3e-4 })
+        #expect(rig.client.calls.count { $0.lateness > 5e-5 } > 100)
+    }
 
     @Test(
         "samples pass unchanged if the device and the session have the same sample rate",

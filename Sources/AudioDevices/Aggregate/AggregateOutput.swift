@@ -96,7 +96,6 @@ struct AggregateOutput: ~Copyable {
             frameCount: frames, sampleTime: cycle.sampleTime, hostTime: cycle.hostTime,
             inputLatency: delay - cycle.outputLatency, outputLatency: cycle.outputLatency, input: input,
             output: cycle.output)
-        clientCycle.lateness = cycle.lateness
         client?(&clientCycle)
     }
 
