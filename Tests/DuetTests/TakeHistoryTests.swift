@@ -15,7 +15,8 @@ import Testing
         return (200_000..<200_300).contains(frame) ? nil : frame - Self.jump
     }
 
-    /// Plays six seconds. Without silence the song jumps to its begin, which is in later frames of the ring; later frames are missing.
+    /// Plays six seconds. Without silence the song jumps to its beginning, which is in later frames of the ring. Then some frames
+    /// are missing.
     private func mapper(jitter: Double) -> TakeMapper {
         var random = SeededRandom(seed: 21)
         var mapper = TakeMapper(.separate, sampleRate: 48_000)

@@ -5,8 +5,8 @@ import EarshotAudioBase
 /// Follows the clock of one direction of a device by all its callbacks, those before a frame and those after it.
 ///
 /// A loop that follows a clock while it runs wobbles with the jitter of the last seconds, and lags behind a change of the rate
-/// (``DelayLockedLoop``). Afterwards the clock is a line with few bends (``BentLine``) through the callbacks' means over short times
-/// (``ClockWindow``).
+/// (``DelayLockedLoop``). Afterwards the clock is a line with few bends (``BentLine``) through the callbacks' means over short
+/// times (``ClockWindow``).
 struct ClockHistory: Sendable {
     /// The windows between two jumps of the clock, an hour at most.
     private struct Stretch {

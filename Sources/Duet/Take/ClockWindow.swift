@@ -29,8 +29,8 @@ struct ClockWindow: Sendable {
 
     /// Returns a clock's deviations from its nominal rate, of the windows without a stall.
     ///
-    /// The means are right if callbacks reach as far before them as after them. If callbacks are only ever late, the earliest ones
-    /// are right (``DelayLockedLoop``). Exponential delays reach four times as far after the mean of 90 as before it.
+    /// The means are right if callbacks reach as far before them as after them. If callbacks are only ever late, the earliest
+    /// ones are right (``DelayLockedLoop``). Exponential delays reach four times as far after the mean of 90 as before it.
     static func points(_ windows: [ClockWindow]) -> [(x: Double, y: Double)] {
         let (before, after) = (median(windows.map(\.reachBefore)), median(windows.map(\.reachAfter)))
         let oneSidedness = before > 0 ? max(0, min(1, (after / before - 1.5) / 1.5)) : 0

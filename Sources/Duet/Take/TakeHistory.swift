@@ -2,8 +2,8 @@
 
 import EarshotAudioBase
 
-/// Keeps all that two devices played and captured during a take, in blocks of a quarter of a second, to map the take anew when all
-/// callbacks are known (``ClockHistory``).
+/// Keeps all that two devices played and captured during a take, in blocks of a quarter of a second, to map the take anew when
+/// all callbacks are known (``ClockHistory``).
 struct TakeHistory: Sendable {
     /// The maximum number of blocks of one kind: 18 hours.
     private static let limit = 1 << 18

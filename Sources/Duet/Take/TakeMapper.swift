@@ -86,8 +86,8 @@ package struct TakeMapper: Sendable {
         return entries
     }
 
-    /// Maps the whole take anew, with the clocks of two devices by all callbacks, before and after each frame. It takes some seconds
-    /// for an hour. Returns nil if this would tell nothing better: with one device, and if callbacks do not jitter.
+    /// Maps the whole take anew, with the clocks of two devices by all callbacks, before and after each frame. It takes 60 ms for
+    /// an hour. Returns nil if this would tell nothing better: with one device, and if callbacks do not jitter.
     package func smoothedEntries() -> [Entry]? { history?.entries() }
 
     private mutating func mapWaiting(all: Bool) {

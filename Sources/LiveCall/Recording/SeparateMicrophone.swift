@@ -30,8 +30,8 @@ final class SeparateMicrophone {
     /// - Parameters:
     ///   - cycle: the block's time on the microphone's counter.
     ///   - position: the frame of the timeline at the block's first frame, by its host time.
-    /// - Returns: the converted frames, the frame of the timeline of the first of them, and the frames of the microphone from it to
-    ///   the block's first frame.
+    /// - Returns: the converted frames, the frame of the timeline of the first of them, and the microphone's frames from it to the
+    ///   block's first frame.
     func convert(
         _ sound: ReadOnlyChannels, _ cycle: CallCycle, at position: Double
     ) -> (sound: ReadOnlyChannels, frameCount: Int, frame: Int, heldFrames: Double) {
