@@ -132,7 +132,7 @@ struct DuetRig {
     mutating func start(_ count: Int) throws {
         for index in 0..<count { join(index) }
         run(0.2)
-        try members[0].core.choose(Self.song)
+        try members[0].core.choose(Self.song, at: local(0))
         run(3)
         for index in 0..<count { try members[index].core.agree() }
     }
@@ -147,7 +147,7 @@ struct DuetRig {
                 members[flight.to].core.receive(flight.bytes, from: flight.from, at: local(flight.to))
             }
             for transfer in transfers where transfer.at <= now && members[transfer.to].isIn {
-                members[transfer.to].core.setPresentSong(Self.song.hash)
+                members[transfer.to].core.setPresentSong(members[host].core.song?.hash)
                 members[host].core.songTransferEnded(to: transfer.to, at: local(host))
             }
             transfers.removeAll { $0.at <= now }

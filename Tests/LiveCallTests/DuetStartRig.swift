@@ -78,7 +78,7 @@ final class DuetStartRig {
             simulation.events.append((at: sleep.upperBound, action: { $0.peers[1].core.slept() }))
         }
         setMembers()
-        try duets[0].core?.choose(song)
+        try duets[0].core?.choose(song, at: .now())
     }
 
     private func setMembers() {

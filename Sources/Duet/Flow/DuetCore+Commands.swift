@@ -14,6 +14,8 @@ package enum DuetRefusal: Error, Hashable, Sendable {
     case notStarted
     /// The attempt has begun, so its mode stays.
     case started
+    /// The song plays, or is paused, so it cannot be exchanged.
+    case songPlays
     /// The singers do not take turns.
     case notInTurn
     /// The member sings no duet, or has an earlier program.
@@ -34,14 +36,27 @@ package enum DuetRefusal: Error, Hashable, Sendable {
 
 /// Commands of the local singer.
 extension DuetCore {
-    /// Chooses a song whose file is here, or a beat, and begins a new attempt.
+    /// Chooses a song whose file is here, or a beat, and begins a new attempt. It replaces a song that does not play.
     /// - Parameter id: the random number of the attempt.
-    package mutating func choose(_ song: DuetSong, id: UInt64? = nil) throws(DuetRefusal) {
-        guard host == own || host == nil else { throw .notHost }
+    package mutating func choose(_ song: DuetSong, id: UInt64? = nil, at now: HostTime) throws(DuetRefusal) {
+        try checkChoice(at: now)
+        var song = song
+        let isFirst = transport.revision == 0
+        song.firstAttempt = isFirst ? nil : nextAttempt
         presentSong = song.hash
         setSong(song)
         transport.forgetMode()
         beginAttempt(id)
+    }
+
+    /// Refuses another song while the local member is not the host, and from the start of the playback to the song's end.
+    package func checkChoice(at now: HostTime) throws(DuetRefusal) {
+        guard host == own || host == nil else { throw .notHost }
+        guard let song, transport.state == .playing || transport.state == .paused else { return }
+        switch playbackPhase(of: song, at: group.groupTime(at: now)?.time) {
+        case .ended: return
+        default: throw .songPlays
+        }
     }
 
     /// Notes that the song's file is here; nil if it is not.
@@ -125,12 +140,16 @@ extension DuetCore {
     }
 
     private mutating func beginAttempt(_ id: UInt64?) {
-        transport.attempt = transport.attempt == .max ? 1 : transport.attempt + 1
-        if transport.revision == 0 { transport.attempt = 1 }
+        transport.attempt = nextAttempt
         transport.id = id
         // The stem of the last attempt may still be on its way.
         (agreement, mix) = (nil, nil)
         change(to: .waiting, position: 0, at: HostTime(nanoseconds: 0))
+    }
+
+    /// The number of an attempt that begins now.
+    private var nextAttempt: UInt32 {
+        transport.revision == 0 || transport.attempt == .max ? 1 : transport.attempt + 1
     }
 
     /// Returns the group's time at which a command takes effect.

@@ -181,9 +181,11 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     }
 
     mutating func setSong(_ new: DuetSong) {
+        // The recording of the earlier song ends. Its stem is announced further, since it may still be on its way.
+        finishRecording()
         song = new
         sendings = [:]
-        (agreement, stem, mix, appliedTransport, finishedAttempt) = (nil, nil, nil, nil, nil)
+        (agreement, mix, appliedTransport, finishedAttempt) = (nil, nil, nil, nil)
         (unrecorded, begun) = (nil, nil)
         if new.isBeat { presentSong = new.hash }
         isPlayerOn = false

@@ -53,6 +53,11 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
     package var phaseOfOthers: Phase?
     /// The number of the attempt, from 1.
     package var attempt: UInt32 = 1
+    /// The number of the attempt among those of the song, from 1.
+    package var take: UInt32 {
+        guard let first = song?.firstAttempt, first <= attempt else { return attempt }
+        return attempt - first + 1
+    }
     /// The random number of the attempt; nil if a program without such numbers has begun it.
     package var attemptID: UInt64?
     /// The mode of the attempt; nil until it is decided.

@@ -10,7 +10,7 @@ extension CommandDocument {
     /// The names of the orders.
     private enum OrderName: String {
         case agree, withdraw, pause, resume, seek, singAgain, listen, stopListening, mix, balance, together, lead,
-            inTurn, nextTurn
+            inTurn, nextTurn, chooseSong
     }
 
     /// Creates the document of an order.
@@ -18,6 +18,7 @@ extension CommandDocument {
         self.init(command: Self.duetCommand)
         let name: OrderName
         switch order {
+        case .chooseSong(let path, let beat): (name, self.path, self.beat) = (.chooseSong, path, beat)
         case .agree(let agrees): name = agrees ? .agree : .withdraw
         case .pause: name = .pause
         case .resume: name = .resume
@@ -39,6 +40,9 @@ extension CommandDocument {
     /// Returns the order, with checked arguments.
     func duetOrder() throws(CommandDocumentError) -> DuetOrder {
         switch try requiredValue(control, "control", { OrderName(rawValue: $0) }) {
+        case .chooseSong:
+            if let beat { _ = try requiredValue(beat, "beat") { $0.isValid ? $0 : nil } }
+            return .chooseSong(path: try requiredValue(path, "path", Self.absolutePath), beat: beat)
         case .agree: return .agree(true)
         case .withdraw: return .agree(false)
         case .pause: return .pause
@@ -66,6 +70,7 @@ extension ErrorDocument {
         case .noSong: self.init(code: "no-song", text: "The call has no duet")
         case .songMissing: self.init(code: "song-missing", text: "The song has not arrived yet")
         case .notStarted: self.init(code: "not-started", text: "The song has not begun")
+        case .songPlays: self.init(code: "song-plays", text: "The song plays")
         case .started: self.init(code: "started", text: "The take has begun")
         case .notInTurn: self.init(code: "not-in-turn", text: "The singers do not take turns")
         case .noSinger: self.init(code: "no-singer", text: "The participant sings no duet")

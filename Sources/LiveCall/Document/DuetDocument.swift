@@ -70,7 +70,7 @@ package struct DuetDocument: Codable, Equatable, Sendable {
         seconds = Self.rounded(duet.position)
         if case .counting(let seconds) = duet.phase { countdown = Self.rounded(seconds) }
         arrivedPart = status.arrivedPart
-        take = Int(duet.attempt)
+        take = Int(duet.take)
         hasAgreed = duet.hasAgreed
         mode = duet.mode.map { mode in
             switch mode {
@@ -95,7 +95,9 @@ package struct DuetDocument: Codable, Equatable, Sendable {
     }
 
     /// True from the count-in to the song's end.
-    package var isSong: Bool { ["counting", "singing", "paused"].contains(phase) }
+    package var isSong: Bool { Self.isSong(phase) }
+    /// Returns true for a phase from the count-in to the song's end.
+    package static func isSong(_ phase: String) -> Bool { ["counting", "singing", "paused"].contains(phase) }
     /// True from the song's end on, of the others' song if they sing without the local participant.
     package var isOver: Bool { ["ended", "listening"].contains(phaseOfOthers ?? phase) }
 

@@ -8,6 +8,8 @@ import EarshotRooms
 
 /// An order of the local singer.
 package enum DuetOrder: Hashable, Sendable {
+    /// Chooses the file of the next song, as the host, with the beat of its count-in; nil if unknown.
+    case chooseSong(path: String, beat: Beat?)
     /// Agrees to sing the attempt, and to its recording, or takes the agreement back.
     case agree(Bool)
     case pause
@@ -34,7 +36,7 @@ extension LiveCall {
     package var duetStatus: LiveDuetStatus? { duet.withLock { $0.status(at: .now()) } }
 
     /// Chooses the song of the duet, which ``SongFile`` has described. The host's choice takes effect as soon as the call is in a
-    /// room.
+    /// room. It replaces a song that does not play.
     /// - Parameter path: the path of the song's file; nil for a beat.
     package func choose(_ song: DuetSong, path: String?) {
         var song = song
@@ -49,6 +51,7 @@ extension LiveCall {
             let now = HostTime.now()
             guard duet.core != nil else { throw .noSong }
             switch order {
+            case .chooseSong: try duet.core?.checkChoice(at: now)
             case .agree(let agrees): try duet.core?.agree(agrees)
             case .pause: try duet.core?.pause(at: now)
             case .resume: try duet.core?.resume(at: now)
@@ -69,8 +72,26 @@ extension LiveCall {
                 try duet.core?.agree()
             }
         }
+        switch order {
+        case .chooseSong(let path, let beat): readSong(path, beat)
         // A recording of the local voice is a part of the agreement.
-        if case .agree(true) = order { try? perform(.allowRecording(true)) }
+        case .agree(true): try? perform(.allowRecording(true))
+        default: break
+        }
+    }
+
+    /// Reads a song's file and chooses it. A failure is noted.
+    private func readSong(_ path: String, _ beat: Beat?) {
+        let number = duet.withLock { duet in
+            duet.choiceCount += 1
+            return duet.choiceCount
+        }
+        Task.detached { [self] in
+            do throws(DuetProblem) {
+                let song = try SongFile.describe(path, beat: beat)
+                if duet.withLock({ $0.choiceCount == number }) { choose(song, path: path) }
+            } catch { duet.withLock { $0.note(error) } }
+        }
     }
 
     /// True if the local participant can sing: it has a voice and may agree.
@@ -101,8 +122,10 @@ extension LiveCall {
             duet.noteSleep()
             if let (song, sound) = duet.chosen, own.isHost {
                 duet.chosen = nil
-                duet.sound = sound
-                try? duet.core?.choose(song, id: DuetTransport.randomID())  // only a guest is refused
+                do throws(DuetRefusal) {
+                    try duet.core?.choose(song, id: DuetTransport.randomID(), at: now)
+                    duet.sound = sound
+                } catch { duet.note(.notChosen(error)) }
             }
             let actions = duet.core?.tick(at: now) ?? []
             duet.followTime(at: now)

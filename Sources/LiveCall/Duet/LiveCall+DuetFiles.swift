@@ -25,7 +25,8 @@ extension LiveCall {
             }
             if let stem = status.singers.first(where: { $0.member == member })?.stem,
                 stem.hash == file.hash.hex, stem.byteCount == file.size,
-                Double(stem.byteCount) <= (song.duration + 1) * Self.stemBytesPerSecond
+                case let duration = duet.withLock({ $0[stem.attempt]?.duration }) ?? song.duration,
+                Double(stem.byteCount) <= (duration + 1) * Self.stemBytesPerSecond
             {
                 // Silent voices are equal, so the file may be that of an attempt which is announced in a moment.
                 isRepeated = duet.withLock { $0[stem.attempt]?.stems.contains(member) ?? false }
@@ -74,16 +75,16 @@ extension LiveCall {
             let progress = Task { [self] in
                 for await progress in file.progress {
                     let part = progress.size > 0 ? Double(progress.bytes) / Double(progress.size) : 1
-                    duet.withLock { $0.arrivedPart = part }
+                    duet.withLock { if $0.core?.song?.hash == song.hash { $0.arrivedPart = part } }
                 }
             }
             defer { progress.cancel() }
             let path = try await file.finished()
-            duet.withLock { $0.arrivedPart = nil }
+            duet.withLock { if $0.core?.song?.hash == song.hash { $0.arrivedPart = nil } }
             openSong(song, .file(path))
         } catch {
             duet.withLock { duet in
-                duet.arrivedPart = nil
+                if duet.core?.song?.hash == song.hash { duet.arrivedPart = nil }
                 duet.note(.notReceived(name: song.name, error))
             }
         }

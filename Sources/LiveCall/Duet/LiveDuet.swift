@@ -18,6 +18,8 @@ struct LiveDuet: Sendable {
         var identity: RecordingManifest.Attempt?
         var sound: DuetSound
         var songTitle: String
+        /// The length of the song in seconds.
+        var duration = DuetSong.longestDuration
         /// The other singers who agreed to the attempt.
         var singers: Set<MemberID> = []
         /// The others who agreed, but only listen.
@@ -114,6 +116,8 @@ struct LiveDuet: Sendable {
     var core: DuetCore<MemberID>?
     /// The song that the local singer has chosen, until the call is in a room.
     var chosen: (song: DuetSong, sound: DuetSound)?
+    /// The choices so far. Only the last one counts, since reading a large song's file takes a while.
+    var choiceCount = 0
     /// The title that the room's announcement has.
     var announcedSong: String?
     /// The sound of the present song; nil while its file is not here.
@@ -133,8 +137,8 @@ struct LiveDuet: Sendable {
     var arrivedPart: Double?
     /// The folder of the present song's attempts; nil before the first.
     var folder: String?
-    /// The attempts of all songs, in order, each with its song's hash and its number.
-    private(set) var attempts: [(song: String, number: UInt32, files: Attempt)] = []
+    /// The attempts of all songs, in order, each with its number. Another song continues the numbers.
+    private(set) var attempts: [(number: UInt32, files: Attempt)] = []
     /// Seconds for which a file from a singer waits for the announcement that asks for it.
     var announcementTime = 2.0
     /// The attempt to record as soon as no other recording runs; nil without one.
@@ -159,22 +163,20 @@ struct LiveDuet: Sendable {
         if problems.count < Self.problemLimit { problems.append(problem) }
     }
 
-    /// The attempt of a number with the present song.
+    /// The attempt of a number.
     subscript(number: UInt32) -> Attempt? {
         get { index(of: number).map { attempts[$0].files } }
         set {
-            guard let newValue, let hash = core?.song?.hash else { return }
+            guard let newValue else { return }
             if let index = index(of: number) {
                 attempts[index].files = newValue
             } else {
-                attempts.append((hash, number, newValue))
+                attempts.append((number, newValue))
             }
         }
     }
 
-    private func index(of number: UInt32) -> Int? {
-        attempts.firstIndex { $0.number == number && $0.song == core?.song?.hash }
-    }
+    private func index(of number: UInt32) -> Int? { attempts.firstIndex { $0.number == number } }
 
     /// Changes the attempt with a folder.
     mutating func update(_ folder: String, _ change: (inout Attempt) -> Void) {

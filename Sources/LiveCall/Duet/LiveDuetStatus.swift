@@ -44,6 +44,8 @@ public struct LiveDuetStatus: Sendable {
 
 /// A failure in a duet. The call goes on.
 package enum DuetProblem: Error, Sendable {
+    /// The host's next song was not exchanged for the present one.
+    case notChosen(DuetRefusal)
     /// The song's file cannot be played, or not to its end.
     case song(AudioFileError)
     /// The song did not arrive from the network.

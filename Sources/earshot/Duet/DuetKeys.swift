@@ -13,6 +13,8 @@ struct DuetKeys {
         case say(String)
         /// The user leaves in mid-song.
         case leave
+        /// The host chooses the next song.
+        case chooseSong
         /// The key does nothing.
         case ignore
     }
@@ -34,6 +36,7 @@ struct DuetKeys {
         Tab  before the song: all together, who leads, or whose turn it is; after a turn: the next one's
         p  pause or resume                ← →  seek 5 s back or forward
         r  sing again: a new take         e  after the song: change your mix
+        n  before or after the song: choose the next one, as the host
         q  leave; in mid-song after a question
         ↑ ↓  after the song: select a voice of the mix;  ← →  by 1 dB
         """
@@ -43,20 +46,26 @@ struct DuetKeys {
     private var voice: String?
 
     /// Handles a key. Returns nil for a key of the call. Any key closes an open question.
-    /// - Parameter joinRequests: the guests who ask to join, whom `y` and `n` answer too.
-    mutating func take(_ key: Key, _ status: LiveDuetStatus, _ joinRequests: [JoinRequestID]) -> Action? {
+    /// - Parameters:
+    ///   - joinRequests: the guests who ask to join, whom `y` and `n` answer too.
+    ///   - isAsked: true if `y` and `n` answer another question of the call.
+    mutating func take(
+        _ key: Key, _ status: LiveDuetStatus, _ joinRequests: [JoinRequestID], isHost: Bool = false,
+        isAsked: Bool = false
+    ) -> Action? {
         let asked = question
         question = nil
         if let asked, let isAgreed = RoomKeyBindings.consent(for: key) {
             return Self.answer(isAgreed, to: asked, status, joinRequests)
         }
         if status.duet.phase.isSong, let subject = Self.subject(of: key) {
-            let attempt = status.duet.attempt
-            question = Question(subject: subject, attempt: attempt, joinRequests: joinRequests)
+            question = Question(subject: subject, attempt: status.duet.attempt, joinRequests: joinRequests)
+            let take = status.duet.take
             return .ask(
                 subject == .leave
-                    ? DuetSentences.leaveQuestion(attempt: attempt) : DuetSentences.singAgainQuestion(attempt: attempt))
+                    ? DuetSentences.leaveQuestion(attempt: take) : DuetSentences.singAgainQuestion(attempt: take))
         }
+        if joinRequests.isEmpty, !isAsked, let action = Self.nextSong(key, status, isHost: isHost) { return action }
         if let action = balance(key, status) { return action }
         if let order = Self.order(for: key, status) { return .perform(order) }
         if let words = Self.answer(to: key, status) { return .say(words) }
@@ -97,6 +106,13 @@ struct DuetKeys {
             return question.subject == .leave ? .leave : .say(DuetSentences.takeIsOver)
         }
         return question.subject == .leave ? .leave : .perform(.singAgain)
+    }
+
+    /// Lets the host choose the next song by `n`, unless a song plays.
+    private static func nextSong(_ key: Key, _ status: LiveDuetStatus, isHost: Bool) -> Action? {
+        guard [.character("n"), .character("N")].contains(key), status.duet.song != nil else { return nil }
+        guard isHost else { return .say(DuetSentences.hostChooses) }
+        return status.duet.allowsChoice ? .chooseSong : .say(DuetSentences.choiceEnded)
     }
 
     /// Returns the question that a key opens in mid-song; nil for none.

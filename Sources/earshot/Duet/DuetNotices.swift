@@ -22,6 +22,8 @@ struct DuetNotices {
         var delay: Double?
         /// True if the user can press keys.
         var hasKeys: Bool
+        /// True if the user can choose the next song.
+        var isHost = false
         /// True if the local singer agrees without being asked.
         var agreesByItself = false
         /// The reason that the local voice would be missing; nil if the microphone is heard.
@@ -108,7 +110,9 @@ struct DuetNotices {
         return status.duet.singers.filter { singer in
             singer.hasBegun && (isNew || old.duet.singers.first { $0.member == singer.member }?.hasBegun == false)
         }.map { singer in
-            let unfinished = unfinishedAttempt.flatMap { $0 &+ 1 == status.duet.attempt ? $0 : nil }
+            let unfinished = unfinishedAttempt.flatMap {
+                $0 &+ 1 == status.duet.attempt ? status.duet.take &- 1 : nil
+            }
             let name = people.name(singer.member)
             if isNew, status.duet.isInTurn, status.duet.mode != old.duet.mode {
                 return .say(DuetSentences.nextTurn(name))
@@ -187,7 +191,7 @@ struct DuetNotices {
         let names = duet.singers.filter { !$0.hasAgreed }.map { people.name($0.member) }
         if let last, last.duet.attempt != duet.attempt, duet.hasAgreed {
             let turn = duet.sings ? nil : duet.mode?.leader.map(people.name)
-            notices.append(.say(DuetSentences.take(duet.attempt, turn: turn, waitingFor: names)))
+            notices.append(.say(DuetSentences.take(duet.take, turn: turn, waitingFor: names)))
         } else if let last, last.duet.attempt == duet.attempt, last.duet.hasAgreed != duet.hasAgreed,
             duet.hasAgreed || isSameMode
         {
@@ -205,7 +209,7 @@ struct DuetNotices {
         let isNew = asked.map { $0.attempt == duet.attempt && $0.mode != mode } ?? false
         let singers = duet.singers.filter(\.hasAgreed).map { people.name($0.member) }
         let words = DuetSentences.agreement(
-            attempt: duet.attempt,
+            attempt: duet.take,
             mode: DuetSentences.mode(duet, delay: people.delay, hasKeys: hasKeys, isNew: isNew, name: people.name),
             voices: duet.isInTurn ? duet.sings ? .own : .others : .all,
             hasKeys: hasKeys, inProgress: duet.phaseOfOthers == nil ? nil : DuetSentences.inProgress(duet, singers))
@@ -252,12 +256,13 @@ struct DuetNotices {
         for path in status.mixPaths
         where old?.mixPaths.contains(path) != true || old?.missingVoices[path] != status.missingVoices[path] {
             let missing = (status.missingVoices[path] ?? []).sorted()
-            let isBeat = path == status.mixPath && duet.song?.isBeat == true
+            // The keys are for the mix of the present take.
+            let isPresent = path == status.mixPath
             notices.append(
                 .say(
                     DuetSentences.mixed(
-                        path, missing: missing.map(people.name), isBeat: isBeat, isInTurn: duet.isInTurn,
-                        hasKeys: people.hasKeys)))
+                        path, missing: missing.map(people.name), isBeat: isPresent && duet.song?.isBeat == true,
+                        isInTurn: duet.isInTurn, choosesSong: people.isHost, hasKeys: people.hasKeys && isPresent)))
         }
         return notices
     }

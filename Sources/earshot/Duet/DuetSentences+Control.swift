@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotLiveCall
+import Foundation
 
 /// The sentences of `earshot call duet`.
 extension DuetSentences {
@@ -40,6 +41,9 @@ extension DuetSentences {
     /// - Parameter duet: the duet before the order.
     static func done(_ order: DuetOrder, _ duet: DuetDocument, _ participants: [ParticipantDocument]) -> String {
         switch order {
+        case .chooseSong(let path, _):
+            return
+                "Song: \(TerminalText.sanitizedLine((path as NSString).lastPathComponent)). All must agree to sing it."
         case .agree(let agrees):
             let waiting = duet.singers.filter { !$0.hasAgreed }.map(\.participant)
             return ownAgreement(agrees, waitingFor: names(of: waiting, participants))

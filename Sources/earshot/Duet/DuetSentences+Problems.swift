@@ -21,6 +21,7 @@ extension DuetSentences {
         case .noSong: "There is no song."
         case .songMissing: "The song is not here yet."
         case .notStarted: "The song has not begun."
+        case .songPlays: choiceEnded
         case .started: "The take has begun. Press r for a new one, then Tab."
         case .noSinger: "Only somebody who sings this song can lead or have a turn."
         case .notInTurn: "You are not taking turns. Tab before a take changes that."
@@ -47,6 +48,7 @@ extension DuetSentences {
     /// - Parameter name: returns a singer's name.
     static func problem(_ problem: DuetProblem, name: (MemberID) -> String) -> String {
         switch problem {
+        case .notChosen(let refusal): return refused(refusal)
         case .song(let error): return ErrorText.text(error)
         case .download(let failure): return download(failure)
         case .notSound(let address): return "\(address) is not a sound file. Check the address."

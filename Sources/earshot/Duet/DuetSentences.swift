@@ -17,10 +17,21 @@ enum DuetSentences {
 
     static let songKeys = "Type letters of a song's name. Keys: ↑ ↓ select, Enter choose, Ctrl-U clear, Esc leave"
 
+    static let nextSongKeys =
+        "Type letters of the next song's name. Keys: ↑ ↓ select, Enter choose, Ctrl-U clear, Esc cancel"
+    static let hostChooses = "The host chooses the next song."
+    static let choiceEnded = "The next song can be chosen after this one."
+    static let answerAfterChoice = "To answer the guest, end the choice of a song first: Esc"
+
     /// The folder of the user has no songs.
     static func noSongs(in folder: String) -> String {
         "No song in \(folder): songs are sound files such as .mp3, .m4a, .ogg, .opus, .flac and .wav. Start in another "
             + "folder, name a song: earshot duet host SONG, or sing to a metronome: earshot duet host --beat 96"
+    }
+
+    /// The folder of the user has no songs, while a duet goes on.
+    static func noNextSong(in folder: String) -> String {
+        "No song in \(folder). Name one in another terminal: earshot call duet song FILE"
     }
 
     /// A room without a duet.
@@ -169,16 +180,21 @@ enum DuetSentences {
     /// - Parameters:
     ///   - missing: the names of the singers whose voices are not in the mix.
     ///   - isBeat: true if the voices were sung to a beat.
-    static func mixed(_ path: String, missing: [String], isBeat: Bool = false, isInTurn: Bool = false, hasKeys: Bool)
-        -> String
-    {
+    ///   - choosesSong: true if the user can choose the next song.
+    static func mixed(
+        _ path: String, missing: [String], isBeat: Bool = false, isInTurn: Bool = false, choosesSong: Bool = false,
+        hasKeys: Bool
+    ) -> String {
         let names = RecordingSentences.list(missing.map { TerminalText.sanitized($0) })
         let reason = missing.count == 1 ? "voice did not arrive" : "voices did not arrive"
         let without = missing.isEmpty ? "" : " (without \(names), whose \(reason))"
         let voices = isBeat ? "  The mix has the voices without the beat." : ""
+        let saved = "Saved: \(path)\(without)\(voices)"
+        guard hasKeys else { return saved }
         let turn = isInTurn ? "Tab next turn, " : ""
-        return
-            "Saved: \(path)\(without)\(voices)\(hasKeys ? "\nKeys: \(turn)Enter listen together, e change the mix, arrows balance it, r sing again, q leave" : "")"
+        let next = choosesSong ? "n next song, " : ""
+        return saved
+            + "\nKeys: \(turn)Enter listen together, e change the mix, arrows balance it, r sing again, \(next)q leave"
     }
 
     /// A mix that was made again with another preset.
