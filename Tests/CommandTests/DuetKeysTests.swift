@@ -123,6 +123,17 @@ import Testing
         #expect(keys.take(n, DuetExample.status(.singing), [], isHost: true) == .say("The song goes on."))
     }
 
+    @Test func `the key g changes the level of the guide vocal, if there is one`() {
+        var keys = DuetKeys()
+        let g = Key.character("g")
+        #expect(keys.take(g, DuetExample.status(.singing), []) == .say("The song has no guide vocal."))
+        for (gain, next) in [(1, 0.2), (0.2, 0), (0, 1), (0.5, 0.2)] as [(Float, Float)] {
+            let status = DuetExample.status(.singing) { $0.guide = .init(gain: gain, isHere: false) }
+            #expect(keys.take(g, status, []) == .perform(.setGuide(gain: next)))
+        }
+        #expect(keys.take(g, DuetExample.status(.noSong) { $0.duet.song = nil }, []) == nil)
+    }
+
     @Test func `in mid-song the key q asks first, and y leaves`() {
         var keys = DuetKeys()
         let singing = DuetExample.status(.singing)

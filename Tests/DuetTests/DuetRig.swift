@@ -54,6 +54,8 @@ struct DuetRig {
     /// The seconds that a song's file needs.
     var transferTime = 0.4
     private var transfers: [(at: Int64, to: Int)] = []
+    private var guideTransfers: [(at: Int64, to: Int)] = []
+    private(set) var guideTransferCount = 0
     /// The seconds from a member's mouth to another's ear.
     var delay: (_ from: Int, _ to: Int) -> Double? = { _, _ in 0.01 }
     private(set) var transferCount = 0
@@ -151,6 +153,11 @@ struct DuetRig {
                 members[host].core.songTransferEnded(to: transfer.to, at: local(host))
             }
             transfers.removeAll { $0.at <= now }
+            for transfer in guideTransfers where transfer.at <= now && members[transfer.to].isIn {
+                members[transfer.to].core.setPresentGuide(members[host].core.song?.guide?.hash)
+                members[host].core.guideTransferEnded(to: transfer.to, at: local(host))
+            }
+            guideTransfers.removeAll { $0.at <= now }
             for index in present where index != asleep && (now / 10_000_000 + Int64(index)) % 5 == 0 { tick(index) }
             check(self)
         }
@@ -168,6 +175,9 @@ struct DuetRig {
             case .sendSong(let member):
                 transferCount += 1
                 transfers.append((now + Int64(transferTime * 1e9), member))
+            case .sendGuide(let member):
+                guideTransferCount += 1
+                guideTransfers.append((now + Int64(transferTime * 10e9), member))
             case .play(let position, let time), .playMix(let position, let time): order(position, at: time, index)
             case .pause(let time): order(nil, at: time, index)
             case .record(let attempt): members[index].recordings.append(attempt)

@@ -68,6 +68,61 @@ import Testing
         #expect((0..<2).allSatisfy { rig.status($0).phase == .agreeing && !rig.status($0).hasAgreed })
     }
 
+    @Test(arguments: 1...10 as ClosedRange<UInt64>)
+    func `each guest gets the guide vocal after the song, and can sing before it has arrived`(seed: UInt64) throws {
+        var rig = DuetRig(3, seed: seed)
+        for index in 0..<3 { rig.join(index) }
+        var song = DuetRig.song
+        song.guide = DuetGuide(byteCount: 700, hash: String(repeating: "0c", count: 32))
+        try rig.members[0].core.choose(song, at: rig.local(0))
+        rig.run(2.5)
+        #expect(rig.transferCount == 2 && rig.members[0].core.presentGuide == song.guide?.hash)
+        for index in 0..<3 { try rig.members[index].core.agree() }
+        rig.run(1.5)
+        // A guide takes 4 s.
+        #expect(rig.guideTransferCount == 2 && rig.members[1].core.presentGuide == nil)
+        #expect((0..<3).allSatisfy { rig.status($0).phase != .agreeing })
+        rig.run(6)
+        #expect((0..<3).allSatisfy { rig.members[$0].core.presentGuide == song.guide?.hash })
+        #expect((0..<3).allSatisfy { rig.status($0).phase == .singing && rig.status($0).song?.guide == song.guide })
+        rig.run(20)
+        #expect(rig.guideTransferCount == 2 && rig.transferCount == 2)
+        // The next song has none.
+        try rig.members[0].core.seek(to: 59, at: rig.local(0))
+        rig.run(4)
+        try rig.members[0].core.choose(Self.second, at: rig.local(0))
+        rig.run(4)
+        #expect(rig.guideTransferCount == 2 && (0..<3).allSatisfy { rig.status($0).song?.guide == nil })
+    }
+
+    @Test func `a guide vocal is sent only to a member that asks for it, and again after a failure`() throws {
+        var core = DuetCore(own: 0, singer: 10)
+        core.setMembers([0, 1], host: 0)
+        var song = DuetRig.song
+        song.guide = DuetGuide(byteCount: 700, hash: String(repeating: "0c", count: 32))
+        try core.choose(song, at: HostTime(nanoseconds: 0))
+        func sends(_ seconds: Double, _ hasGuide: Bool?) -> Int {
+            let now = HostTime(nanoseconds: 0).advanced(bySeconds: seconds)
+            var message = DuetMessage()
+            (message.presentSong, message.hasGuide) = (song.hash, hasGuide)
+            core.receive(message.bytes, from: 1, at: now)
+            return core.tick(at: now).filter { $0 == .sendGuide(to: 1) }.count
+        }
+        // An earlier program knows no guide vocals.
+        #expect(
+            [sends(0, nil), sends(5, nil), sends(6, false), sends(7.1, false), sends(20, false)] == [0, 0, 0, 1, 0])
+        core.guideTransferEnded(to: 1, at: HostTime(nanoseconds: 0).advanced(bySeconds: 21))
+        #expect([sends(22, false), sends(26.1, false), sends(40, true)] == [0, 1, 0])
+        // A guide vocal is another file than its song, and a beat has none.
+        var message = DuetMessage()
+        message.song = song
+        #expect(DuetMessage(message.bytes) == message)
+        message.song?.guide?.hash = song.hash
+        #expect(DuetMessage(message.bytes) == nil)
+        message.song?.guide?.hash = "0c"
+        #expect(DuetMessage(message.bytes) == nil)
+    }
+
     @Test func `the same song chosen again is another first take, and is not sent again`() throws {
         var rig = DuetRig(2, seed: 3)
         try rig.start(2)

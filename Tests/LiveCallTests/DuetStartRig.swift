@@ -149,7 +149,7 @@ final class DuetStartRig {
             case .sendSong: duets[1].core?.setPresentSong(song.hash)
             case .play(let position, let time): duets[index].play(from: position, at: time)
             case .pause(let time): duets[index].player?.pause(at: time)
-            case .setSong, .record, .awaitVoice, .finishRecording, .playMix: break
+            case .setSong, .sendGuide, .record, .awaitVoice, .finishRecording, .playMix: break
             }
         }
         _ = duets[index].player?.work()

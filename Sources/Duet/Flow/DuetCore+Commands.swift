@@ -26,6 +26,8 @@ package enum DuetRefusal: Error, Hashable, Sendable {
     case attemptOver
     /// The mix is not ready.
     case mixMissing
+    /// The song has no guide vocal.
+    case noGuide
     /// The mix has no such voice.
     case noVoice(String)
     /// The folder for the takes cannot be written; an errno.
@@ -36,14 +38,14 @@ package enum DuetRefusal: Error, Hashable, Sendable {
 
 /// Commands of the local singer.
 extension DuetCore {
-    /// Chooses a song whose file is here, or a beat, and begins a new attempt. It replaces a song that does not play.
+    /// Chooses a song whose files are here, or a beat, and begins a new attempt. It replaces a song that does not play.
     /// - Parameter id: the random number of the attempt.
     package mutating func choose(_ song: DuetSong, id: UInt64? = nil, at now: HostTime) throws(DuetRefusal) {
         try checkChoice(at: now)
         var song = song
         let isFirst = transport.revision == 0
         song.firstAttempt = isFirst ? nil : nextAttempt
-        presentSong = song.hash
+        (presentSong, presentGuide) = (song.hash, song.guide?.hash)
         setSong(song)
         transport.forgetMode()
         beginAttempt(id)
@@ -63,6 +65,18 @@ extension DuetCore {
     package mutating func setPresentSong(_ hash: String?) {
         presentSong = hash
         nextMessage = nil
+    }
+
+    /// Notes that the guide vocal's file is here; nil if it is not.
+    package mutating func setPresentGuide(_ hash: String?) {
+        presentGuide = hash
+        nextMessage = nil
+    }
+
+    /// Notes that the transfer of the guide vocal's file to a member has ended, with or without success.
+    package mutating func guideTransferEnded(to member: Member, at now: HostTime) {
+        guard guideSendings[member] != nil else { return }
+        guideSendings[member] = now.advanced(bySeconds: Self.retryTime)
     }
 
     /// Notes that the transfer of the song's file to a member has ended, with or without success.

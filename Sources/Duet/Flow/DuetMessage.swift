@@ -28,6 +28,8 @@ package struct DuetMessage: Codable, Hashable, Sendable {
     var transport: DuetTransport?
     /// The hash of the song whose file the sender has.
     var presentSong: String?
+    /// True if the sender has the song's guide vocal; nil if the song has none, and from an earlier program.
+    var hasGuide: Bool?
     /// The attempt to which the sender has agreed.
     var agreement: UInt32?
     /// The attempt that the sender cannot record.
@@ -38,7 +40,8 @@ package struct DuetMessage: Codable, Hashable, Sendable {
     var stem: DuetStem?
 
     private enum CodingKeys: String, CodingKey {
-        case duet, singer, clock, song, transport, presentSong = "has", agreement = "agrees", unrecorded, begun, stem
+        case duet, singer, clock, song, transport, presentSong = "has", hasGuide, agreement = "agrees", unrecorded,
+            begun, stem
     }
 
     init() {}

@@ -27,10 +27,12 @@ package struct DuetSong: Codable, Hashable, Sendable {
     package var isHidden: Bool?
     /// The first attempt of the song since it was chosen; nil for 1.
     package var firstAttempt: UInt32?
+    /// The guide vocal, which each singer hears at a level of one's own; nil without one.
+    package var guide: DuetGuide?
 
     private enum CodingKeys: String, CodingKey {
         case name, byteCount = "bytes", hash = "sha256", duration = "seconds", beat, isHidden = "hidden",
-            firstAttempt = "first"
+            firstAttempt = "first", guide
     }
 
     /// - Parameter name: is shortened to 120 bytes in JSON, without control characters.
@@ -66,7 +68,22 @@ package struct DuetSong: Codable, Hashable, Sendable {
             && !name.unicodeScalars.contains(where: Self.isControl)
             && (isBeat ? beat != nil && duration >= Self.shortestDuration : (1...Self.largestFile).contains(byteCount))
             && duration > 0 && duration <= Self.longestDuration && beat?.isValid ?? true && firstAttempt != 0
+            && guide.map { $0.isValid && $0.hash != hash && !isBeat } ?? true
     }
+}
+
+/// A voice that helps to sing a song: a file of the same length, found by its hash.
+package struct DuetGuide: Codable, Hashable, Sendable {
+    package var byteCount: Int64
+    /// The SHA-256 of the file in 64 hexadecimal digits.
+    package var hash: String
+
+    private enum CodingKeys: String, CodingKey { case byteCount = "bytes", hash = "sha256" }
+
+    package init(byteCount: Int64, hash: String) { (self.byteCount, self.hash) = (byteCount, hash) }
+
+    /// False if no file can have these values.
+    var isValid: Bool { isHash(hash) && (1...DuetSong.largestFile).contains(byteCount) }
 }
 
 /// A singer's aligned stem of an attempt: a file, found by its hash.

@@ -10,7 +10,7 @@ extension CommandDocument {
     /// The names of the orders.
     private enum OrderName: String {
         case agree, withdraw, pause, resume, seek, singAgain, listen, stopListening, mix, balance, together, lead,
-            inTurn, nextTurn, chooseSong
+            inTurn, nextTurn, chooseSong, guide
     }
 
     /// Creates the document of an order.
@@ -25,6 +25,7 @@ extension CommandDocument {
         case .seek(let position): (name, seconds) = (.seek, position)
         case .singAgain: name = .singAgain
         case .nextTurn: name = .nextTurn
+        case .setGuide(let gain): (name, volume) = (.guide, gain)
         case .listen(let listens): name = listens ? .listen : .stopListening
         case .setMode(.together): name = .together
         case .setMode(.led(let leader)): (name, participant) = (.lead, UInt64(leader.number))
@@ -50,6 +51,7 @@ extension CommandDocument {
         case .seek: return .seek(to: try requiredValue(seconds, "seconds") { $0.isFinite ? $0 : nil })
         case .singAgain: return .singAgain
         case .nextTurn: return .nextTurn
+        case .guide: return .setGuide(gain: try requiredValue(volume, "volume") { (0...1).contains($0) ? $0 : nil })
         case .listen: return .listen(true)
         case .stopListening: return .listen(false)
         case .together: return .setMode(.together)
@@ -74,6 +76,7 @@ extension ErrorDocument {
         case .started: self.init(code: "started", text: "The take has begun")
         case .notInTurn: self.init(code: "not-in-turn", text: "The singers do not take turns")
         case .noSinger: self.init(code: "no-singer", text: "The participant sings no duet")
+        case .noGuide: self.init(code: "no-guide", text: "The song has no guide vocal")
         case .noTime: self.init(code: "no-time", text: "The clocks are not synchronized yet")
         case .attemptOver: self.init(code: "take-over", text: "You have left this take")
         case .mixMissing: self.init(code: "no-mix", text: "The take has no mix yet")

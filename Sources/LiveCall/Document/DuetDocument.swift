@@ -40,6 +40,10 @@ package struct DuetDocument: Codable, Equatable, Sendable {
     package var countdown: Double?
     /// The part of the song's file that has arrived, 0 to 1; nil unless it is arriving.
     package var arrivedPart: Double?
+    /// The level of the guide vocal for the local participant, 0 to 1; nil if the song has none.
+    package var guideLevel: Double?
+    /// True if the guide vocal is here; nil if the song has none.
+    package var hasGuide: Bool?
     /// The number of the take.
     package var take: Int
     /// True if the local participant has agreed to the take.
@@ -70,6 +74,7 @@ package struct DuetDocument: Codable, Equatable, Sendable {
         seconds = Self.rounded(duet.position)
         if case .counting(let seconds) = duet.phase { countdown = Self.rounded(seconds) }
         arrivedPart = status.arrivedPart
+        (guideLevel, hasGuide) = (status.guide.map { Self.rounded(Double($0.gain)) }, status.guide?.isHere)
         take = Int(duet.take)
         hasAgreed = duet.hasAgreed
         mode = duet.mode.map { mode in

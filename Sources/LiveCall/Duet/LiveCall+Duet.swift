@@ -24,6 +24,8 @@ package enum DuetOrder: Hashable, Sendable {
     case nextTurn
     /// Plays the mix of the attempt for all, or ends it.
     case listen(Bool)
+    /// Sets the level of the guide vocal, 0 to 1, for the local singer alone.
+    case setGuide(gain: Float)
     /// Makes the mix of the attempt again with a preset, for the local singer alone.
     case mix(MixPreset)
     /// Makes the mix of the attempt again with a voice, or the song, at other decibels, for the local singer alone.
@@ -37,11 +39,13 @@ extension LiveCall {
 
     /// Chooses the song of the duet, which ``SongFile`` has described. The host's choice takes effect as soon as the call is in a
     /// room. It replaces a song that does not play.
-    /// - Parameter path: the path of the song's file; nil for a beat.
-    package func choose(_ song: DuetSong, path: String?) {
+    /// - Parameters:
+    ///   - path: the path of the song's file; nil for a beat.
+    ///   - guidePath: the path of its guide vocal; nil without one.
+    package func choose(_ song: DuetSong, path: String?, guidePath: String? = nil) {
         var song = song
         if !configuration.announcesSong { song.isHidden = true }
-        duet.withLock { $0.chosen = DuetSound(song, path: path).map { (song, $0) } }
+        duet.withLock { $0.chosen = DuetSound(song, path: path).map { (song, $0, guidePath) } }
     }
 
     /// Executes an order, or refuses it without a change.
@@ -63,6 +67,7 @@ extension LiveCall {
                 try duet.mixAgain(at: time) { (files) throws(DuetRefusal) in
                     guard files.balance.setDecibels(decibels, of: voice) else { throw .noVoice(voice) }
                 }
+            case .setGuide(let gain): try duet.setGuideGain(gain)
             case .setMode(let mode): try duet.core?.setMode(mode)
             case .nextTurn:
                 try duet.core?.beginNextTurn(id: DuetTransport.randomID())
@@ -120,11 +125,12 @@ extension LiveCall {
             }
             duet.core = core
             duet.noteSleep()
-            if let (song, sound) = duet.chosen, own.isHost {
+            if let (song, sound, guidePath) = duet.chosen, own.isHost {
                 duet.chosen = nil
                 do throws(DuetRefusal) {
                     try duet.core?.choose(song, id: DuetTransport.randomID(), at: now)
                     duet.sound = sound
+                    if let hash = song.guide?.hash, let guidePath { duet.guide = (hash, guidePath) }
                 } catch { duet.note(.notChosen(error)) }
             }
             let actions = duet.core?.tick(at: now) ?? []
@@ -163,6 +169,7 @@ extension LiveCall {
         switch action {
         case .send(let bytes): for member in others { room.sendDatagram(bytes, to: member) }
         case .sendSong(let member): sendSong(to: member)
+        case .sendGuide(let member): sendGuide(to: member)
         case .setSong(let song): setSong(song)
         case .play(let position, let time): play(from: position, at: time, isMix: false)
         case .playMix(let position, let time): play(from: position, at: time, isMix: true)
@@ -177,6 +184,7 @@ extension LiveCall {
 
     private func setSong(_ song: DuetSong) {
         closeSong()
+        findGuide(of: song)
         let sound = duet.withLock { duet in
             let sound = DuetSound(song, path: duet.sound?.path)
             duet.beginSong(nil, nil)
@@ -229,9 +237,12 @@ extension LiveCall {
     /// - Parameter song: the song of the sound; nil for a mix.
     private func openPlayer(_ sound: DuetSound, of song: DuetSong?) -> SongPlayer? {
         do throws(SongError) {
-            return try openSong(sound, of: song) { [weak self] state in
+            let player = try openSong(sound, of: song) { [weak self] state in
                 if let failure = state.failure { self?.duet.withLock { $0.note(.song(failure)) } }
+                if let failure = state.guideFailure { self?.duet.withLock { $0.note(.guide(failure)) } }
             }
+            if song != nil { duet.withLock { $0.addGuide(to: player) } }
+            return player
         } catch {
             let problem: DuetProblem =
                 switch error {
@@ -258,6 +269,13 @@ extension LiveCall {
 
     private func sendSong(to member: MemberID) {
         guard let path = duet.withLock({ $0.sound?.path }) else { return }
+        sendSongFile(path, to: member) { $0.songTransferEnded(to: member, at: .now()) }
+    }
+
+    /// Sends the file of a song, or of its guide vocal.
+    /// - Parameter note: notes the end of the transfer.
+    func sendSongFile(_ path: String, to member: MemberID, note: @escaping @Sendable (inout DuetCore<MemberID>) -> Void)
+    {
         Task { [self] in
             var reason: TransferError?
             do throws(TransferError) {
@@ -265,8 +283,11 @@ extension LiveCall {
                 do throws(TransferFailure) { try await file.finished() } catch { reason = error.reasons[member] }
             } catch { reason = error }
             duet.withLock { duet in
-                duet.core?.songTransferEnded(to: member, at: .now())
-                // A member that has found the song declines it.
+                if var core = duet.core {
+                    note(&core)
+                    duet.core = core
+                }
+                // A member that has found the file declines it.
                 guard let reason, reason != .declined else { return }
                 duet.note(.notSent(name: PathText.fileName(path), to: member, reason))
             }

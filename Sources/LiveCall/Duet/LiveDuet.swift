@@ -115,7 +115,7 @@ struct LiveDuet: Sendable {
 
     var core: DuetCore<MemberID>?
     /// The song that the local singer has chosen, until the call is in a room.
-    var chosen: (song: DuetSong, sound: DuetSound)?
+    var chosen: (song: DuetSong, sound: DuetSound, guidePath: String?)?
     /// The choices so far. Only the last one counts, since reading a large song's file takes a while.
     var choiceCount = 0
     /// The title that the room's announcement has.
@@ -135,6 +135,12 @@ struct LiveDuet: Sendable {
     var acceptedSongBytes: Int64 = 0
     /// The part of the song's file that has arrived; nil unless it is arriving.
     var arrivedPart: Double?
+    /// The file of the last guide vocal, by its hash; nil before the first.
+    var guide: (hash: String, path: String)?
+    /// The level at which the local singer hears guide vocals.
+    var guideGain: Float = 1
+    /// The part of the guide vocal's file that has arrived; nil unless it is arriving.
+    var arrivedGuidePart: Double?
     /// The folder of the present song's attempts; nil before the first.
     var folder: String?
     /// The attempts of all songs, in order, each with its number. Another song continues the numbers.
@@ -195,8 +201,13 @@ struct LiveDuet: Sendable {
         // The recording goes on for a moment after the song.
         let isEnding = duet.phase == .ended && attempt?.isOver == false
         let open = attempts.map(\.files).filter { $0.isOver || isEnding && $0.folder == attempt?.folder }
+        let guide = duet.song?.guide.map { guide in
+            LiveDuetStatus.Guide(
+                gain: guideGain, isHere: guide.hash == self.guide?.hash, arrivedPart: arrivedGuidePart)
+        }
         return LiveDuetStatus(
-            duet: duet, arrivedPart: arrivedPart, presentStems: attempt?.stems ?? [], singers: attempt?.singers ?? [],
+            duet: duet, arrivedPart: arrivedPart, guide: guide, presentStems: attempt?.stems ?? [],
+            singers: attempt?.singers ?? [],
             mixPath: attempt?.mixPath, mixPreset: attempt?.mixPreset ?? .standard,
             preset: attempt?.preset ?? .standard, balance: attempt?.balance ?? MixBalance(),
             mixBalance: attempt?.mixBalance ?? MixBalance(),
@@ -230,7 +241,7 @@ struct LiveDuet: Sendable {
     /// Begins with another song, or with its sound.
     mutating func beginSong(_ sound: DuetSound?, _ player: SongPlayer?) {
         (self.sound, self.player, playedMix) = (sound, player, nil)
-        (folder, arrivedPart) = (nil, nil)
+        (folder, arrivedPart, arrivedGuidePart) = (nil, nil, nil)
         follower = SongFollower()
     }
 

@@ -10,7 +10,7 @@ struct ControlDuet: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "duet", abstract: "Show and control the duet of the call.",
         discussion: """
-            Without arguments, shows the duet. agree and withdraw answer the question before a take; song FILE, or its http address, is the host's next song; lead NAME (lead alone: you) lets the others hear the song in time with that voice, and together lets all hear it at one instant; turn NAME (turn alone: you) lets you take turns, beginning with that singer, and next begins the next one's turn; pause, resume and seek 1:30, +5s or -5s change the song for all; again begins a new take, also in mid-song; listen plays the mix for all, and stop ends it; mix stage makes your mix again with that preset of earshot mix, and balance Ben -2dB with that voice quieter.
+            Without arguments, shows the duet. agree and withdraw answer the question before a take; song FILE, or its http address, is the host's next song; lead NAME (lead alone: you) lets the others hear the song in time with that voice, and together lets all hear it at one instant; turn NAME (turn alone: you) lets you take turns, beginning with that singer, and next begins the next one's turn; pause, resume and seek 1:30, +5s or -5s change the song for all; again begins a new take, also in mid-song; listen plays the mix for all, and stop ends it; mix stage makes your mix again with that preset of earshot mix, and balance Ben -2dB with that voice quieter; guide 20% lets you hear the guide vocal at that level.
             """)
 
     static let examples = [
@@ -25,7 +25,7 @@ struct ControlDuet: ExampledCommand {
         help: ArgumentHelp("One of the words above.", valueName: "word"),
         completion: .list([
             "agree", "withdraw", "lead", "together", "turn", "next", "pause", "resume", "seek", "again", "listen",
-            "stop", "mix", "balance", "song",
+            "stop", "mix", "balance", "song", "guide",
         ]))
     var words: [String] = []
 
@@ -85,6 +85,12 @@ enum DuetRequest: Equatable {
         case ("turn", 2): self = .turn(words[1])
         case ("next", 1): self = .order(.nextTurn)
         case ("again", 1): self = .order(.singAgain)
+        case ("guide", 2):
+            guard let gain = try? VolumeArgument.gain(words[1]), gain <= 1 else {
+                throw ValidationError("use: guide 20%, from 0% to 100%")
+            }
+            self = .order(.setGuide(gain: gain))
+        case ("guide", _): throw ValidationError("use: guide 20%, from 0% to 100%")
         case ("song", 2): self = .order(.chooseSong(path: words[1], beat: nil))
         case ("listen", 1): self = .order(.listen(true))
         case ("stop", 1): self = .order(.listen(false))
@@ -110,7 +116,7 @@ enum DuetRequest: Equatable {
         case ("seek", _): throw ValidationError("use: seek 1:30, seek +5s or seek -5s")
         default:
             throw ValidationError(
-                "use one of: agree, withdraw, lead NAME, together, turn NAME, next, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB, song FILE"
+                "use one of: agree, withdraw, lead NAME, together, turn NAME, next, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB, song FILE, guide 20%"
             )
         }
     }
@@ -144,6 +150,7 @@ extension DuetOrder {
         let isUseful: Bool
         switch self {
         case .agree(false), .listen(true), .singAgain, .mix, .balance: return nil
+        case .setGuide: return duet.guideLevel == nil ? DuetSentences.refused(.noGuide) : nil
         case .chooseSong:
             let isPlaying = ([duet.phase, duet.phaseOfOthers].compactMap(\.self)).contains {
                 DuetDocument.isSong($0) || $0 == "findingTime"

@@ -32,6 +32,7 @@ struct HostDuet: ExampledCommand {
         CommandExample("Sing a song with whoever joins", "earshot duet host 'Blue Moon.ogg'"),
         CommandExample("Sing a song from the network", "earshot duet host https://example.org/songs/moon.ogg"),
         CommandExample("Sing two songs, one after the other", "earshot duet host first.ogg second.ogg"),
+        CommandExample("Help the singers with a recorded voice", "earshot duet host song.ogg --guide vocal.ogg"),
         CommandExample("Count in a waltz", "earshot duet host waltz.mp3 --tempo 160 --bar 3"),
         CommandExample("Sing to a beat for ten minutes", "earshot duet host --beat 96 --length 10m"),
         CommandExample("Sing with known guests over JACK", "earshot duet host song.mp3 --accept known --device jack"),
@@ -47,6 +48,8 @@ struct HostDuet: ExampledCommand {
 
     @OptionGroup(title: "Song") var beat: BeatOptions
 
+    @OptionGroup(title: "Song") var guide: GuideOptions
+
     @OptionGroup(title: "Duet") var duet: DuetOptions
 
     @OptionGroup var options: HostOptions
@@ -55,13 +58,16 @@ struct HostDuet: ExampledCommand {
 
     func validate() throws {
         try beat.check(song: songs.first)
+        try guide.check(songCount: songs.count)
         if let room { try RoomOptions.check { try PeerName(room) } }
         try DuetOptions.check(options.call)
     }
 
     func run() throws {
         duet.reportUnfinished()
-        if !songs.isEmpty { return try duet.host(songs, beat: beat.ofSong, in: room, options) }
+        if !songs.isEmpty {
+            return try duet.host(songs, beat: beat.ofSong, guide: guide.guide, in: room, options)
+        }
         guard let metronome = beat.metronome else { return }
         try duet.host(SongFile.describe(metronome.beat, duration: metronome.duration), path: nil, in: room, options)
     }
@@ -134,22 +140,32 @@ struct DuetOptions: ParsableArguments {
     }
 
     /// Reads songs, opens a room for the first one, and runs the duet to its end.
-    /// - Parameter beat: the beat of each song's count-in; nil if unknown.
-    func host(_ songs: [String], beat: Beat? = nil, in room: String?, _ options: HostOptions) throws {
+    /// - Parameters:
+    ///   - beat: the beat of each song's count-in; nil if unknown.
+    ///   - guide: the guide vocal of the only song.
+    func host(
+        _ songs: [String], beat: Beat? = nil, guide: String? = nil, in room: String?, _ options: HostOptions
+    ) throws {
         var found: [HostSong] = []
-        try Failure.reporting { found = try songs.map { try HostSong($0, beat: beat, to: folder) } }
+        try Failure.reporting { found = try songs.map { try HostSong($0, beat: beat, guide: guide, to: folder) } }
         guard let first = found.first else { return }
         var options = options
         options.call.nextSongs = found.dropFirst().map { NextSong.Named(path: $0.path, beat: beat) }
-        try host(first.song, path: first.path, in: room, options)
+        try host(first.song, path: first.path, guidePath: first.guidePath, in: room, options)
     }
 
     /// Opens a room for a song, and runs the duet to its end.
-    /// - Parameter path: nil for a beat.
-    func host(_ song: DuetSong, path: String?, in room: String?, _ options: HostOptions) throws {
+    /// - Parameters:
+    ///   - path: nil for a beat.
+    ///   - guidePath: the path of the guide vocal; nil without one.
+    func host(
+        _ song: DuetSong, path: String?, guidePath: String? = nil, in room: String?, _ options: HostOptions
+    ) throws {
         var options = options
         try apply(to: &options.call)
-        try options.run(room: room, joinedBy: "duet join") { $0.choose(song, path: path) }
+        try options.run(room: room, joinedBy: "duet join") {
+            $0.choose(song, path: path, guidePath: guidePath)
+        }
     }
 
     /// Prefers the least delay, and sets the folder.

@@ -37,6 +37,7 @@ struct DuetKeys {
         p  pause or resume                ← →  seek 5 s back or forward
         r  sing again: a new take         e  after the song: change your mix
         n  before or after the song: choose the next one, as the host
+        g  guide vocal, for you alone: 100, 20 or 0 %
         q  leave; in mid-song after a question
         ↑ ↓  after the song: select a voice of the mix;  ← →  by 1 dB
         """
@@ -140,6 +141,7 @@ struct DuetKeys {
         case (.enter, .listening): return .listen(false)
         case (.tab, .ended) where duet.isInTurn && status.mixPath != nil: return .nextTurn
         case (.tab, .listening) where duet.isInTurn: return .nextTurn
+        case (.character("g"), _), (.character("G"), _): return status.guide.map { .setGuide(gain: nextLevel($0.gain)) }
         case (.character("p"), .singing), (.character("p"), .counting): return .pause
         case (.character("p"), .paused): return .resume
         case (.left, .singing), (.left, .paused): return .seek(to: max(0, duet.position - seekStep))
@@ -153,6 +155,12 @@ struct DuetKeys {
         default: return nil
         }
     }
+
+    /// The levels of the guide vocal, in the order of the key.
+    private static let guideLevels: [Float] = [1, 0.2, 0]
+
+    /// Returns the next lower level of the guide vocal; the highest after the lowest.
+    private static func nextLevel(_ gain: Float) -> Float { guideLevels.first { $0 < gain } ?? guideLevels[0] }
 
     /// Returns the next mode in the order: together, the local singer leads, each other one leads, and each has the turn. After a turn
     /// another mode would forget the earlier voices, so then only the turn changes.
@@ -170,6 +178,8 @@ struct DuetKeys {
         switch (key, status.duet.phase) {
         case (.enter, .agreeing) where status.duet.phaseOfOthers?.isOver == true: DuetSentences.songOver
         case (.enter, .agreeing) where status.duet.singers.isEmpty: "Nobody else is here yet."
+        case (.character("g"), _) where status.duet.song != nil, (.character("G"), _) where status.duet.song != nil:
+            status.guide == nil ? DuetSentences.refused(.noGuide) : nil
         case (.character("p"), .listening), (.left, .listening), (.right, .listening):
             "The mix cannot be paused or moved. Enter stops it for all."
         default: nil

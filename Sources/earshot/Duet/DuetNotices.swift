@@ -79,6 +79,7 @@ struct DuetNotices {
             notices.append(.say(DuetSentences.song(song)))
             (asked, missedAttempt) = (nil, nil)
         }
+        notices += Self.guide(status, old)
         notices += beginnings(status, old, people)
         notices += Self.departures(status, old, people)
         if step != lastStep {
@@ -100,6 +101,15 @@ struct DuetNotices {
             if people.hasKeys { notices.append(.say(DuetSentences.alone(hasMix: status.mixPath != nil))) }
         }
         return notices
+    }
+
+    /// Reports the arrival of the guide vocal, and its level.
+    private static func guide(_ status: LiveDuetStatus, _ old: LiveDuetStatus?) -> [Notice] {
+        guard let guide = status.guide, let old, old.duet.song == status.duet.song, let oldGuide = old.guide else {
+            return []
+        }
+        let arrival = guide.isHere && !oldGuide.isHere ? [Notice.say(DuetSentences.guideIsHere)] : []
+        return arrival + (guide.gain == oldGuide.gain ? [] : [.say(DuetSentences.guide(Double(guide.gain)))])
     }
 
     /// Reports the singers who begin the song again.

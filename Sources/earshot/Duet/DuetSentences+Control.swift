@@ -27,7 +27,10 @@ extension DuetSentences {
             }
         let leader = duet.leader.map { ", \(leads($0, isInTurn: duet.mode == "inTurn", participants))" }
         let mix = duet.mix.map { "\nMix: \($0)" } ?? ""
-        return "Duet: \(TerminalText.sanitizedLine(song)), take \(duet.take), \(state)\(singers)\(leader ?? "").\(mix)"
+        let guideVocal =
+            duet.guideLevel.map { duet.hasGuide == true ? " \(guide($0))" : " The guide vocal is not here yet." } ?? ""
+        return
+            "Duet: \(TerminalText.sanitizedLine(song)), take \(duet.take), \(state)\(singers)\(leader ?? "").\(guideVocal)\(mix)"
     }
 
     /// Returns the sentence about a change, without the names of participants.
@@ -56,6 +59,7 @@ extension DuetSentences {
         case .nextTurn:
             let others = names(of: duet.singers.map(\.participant), participants)
             return take(UInt32(clamping: duet.take) &+ 1, waitingFor: others)
+        case .setGuide(let gain): return guide(Double(gain))
         case .pause: return paused
         case .resume: return resumed
         case .seek(let seconds):

@@ -12,7 +12,8 @@ enum DuetSentences {
             let tempo = String(format: "%g", beat.tempo)
             return "Beat: \(tempo) a minute, \(beat.beatsPerBar) in a bar (\(PlayLine.clock(song.duration)))."
         }
-        return "Song: \(TerminalText.sanitizedLine(song.title)) (\(PlayLine.clock(song.duration)))."
+        let guide = song.guide == nil ? "" : " It has a guide vocal."
+        return "Song: \(TerminalText.sanitizedLine(song.title)) (\(PlayLine.clock(song.duration))).\(guide)"
     }
 
     static let songKeys = "Type letters of a song's name. Keys: ↑ ↓ select, Enter choose, Ctrl-U clear, Esc leave"
@@ -52,6 +53,11 @@ enum DuetSentences {
         return
             "The song arrives: \(megabytes) of \(String(format: "%.1f", Double(total) / 1e6)) MB, \(100 * count / total) %"
     }
+
+    static let guideIsHere = "Guide vocal received."
+
+    /// - Parameter gain: a factor, 0 to 1.
+    static func guide(_ gain: Double) -> String { String(format: "Guide vocal: %.0f %%, for you alone.", gain * 100) }
 
     static let songArrives = "Receiving the song from the host."
     static let songIsHere = "Song received."
@@ -230,6 +236,12 @@ enum DuetSentences {
             "Restored \(take.singer)'s voice from a recording that ended early: \(take.stem.path).\(words)")
     }
 
+    /// Returns the guide vocal's level, or the progress of its file, for a status line; nil while there is neither.
+    private static func guide(_ guide: LiveDuetStatus.Guide) -> String? {
+        if guide.isHere { return String(format: " guide %.0f %%", guide.gain * 100) }
+        return guide.arrivedPart.map { " guide arrives \(Int($0 * 100)) %" }
+    }
+
     /// Returns the part of a status line: `♪ Song 0:12/3:20`.
     /// - Parameter voice: the voice of the mix whose balance the arrows change; nil before they do.
     static func line(_ status: LiveDuetStatus, selected voice: MixBalance.Voice? = nil) -> String? {
@@ -237,6 +249,7 @@ enum DuetSentences {
         guard let song = duet.song else { return nil }
         let title = PlayLine.fit(TerminalText.sanitizedLine(song.title), 16)
         let times = "\(PlayLine.clock(duet.position))/\(PlayLine.clock(song.duration))"
+        let guide = status.guide.flatMap(Self.guide) ?? ""
         if let voice, duet.phase.isOver, !status.isBusy || duet.phase == .listening {
             let place = duet.phase == .listening ? " \(times) " : ": "
             return "♪ \(title) mix\(place)\(balance(voice.name, voice.decibels))"
@@ -247,10 +260,10 @@ enum DuetSentences {
         case .agreeing where duet.singers.isEmpty: return "♪ \(title)"
         case .agreeing where duet.phaseOfOthers?.isOver == true: return "♪ \(title) over"
         case .agreeing where duet.phaseOfOthers != nil: return "♪ \(title) \(times) Enter joins"
-        case .agreeing: return duet.hasAgreed ? "♪ \(title) waiting" : "♪ \(title) Enter agrees"
+        case .agreeing: return (duet.hasAgreed ? "♪ \(title) waiting" : "♪ \(title) Enter agrees") + guide
         case .findingTime: return "♪ \(title) …"
         case .counting(let seconds): return "♪ begins in \(Int(seconds.rounded(.up)))  \(title)"
-        case .singing: return "♪ \(title) \(times)"
+        case .singing: return "♪ \(title) \(times)\(guide)"
         case .paused: return "‖ \(title) \(times)"
         case .listening: return "♪ \(title) mix \(times)"
         case .ended: return status.isBusy ? "♪ \(title) mixing" : "♪ \(title) over"

@@ -9,21 +9,30 @@ struct HostSong {
     var song: DuetSong
     /// The absolute path of the file.
     var path: String
+    /// The absolute path of the guide vocal; nil without one.
+    var guidePath: String?
 
-    /// Reads a song. One at an address is received first, with a line that shows the progress.
+    /// Reads a song, and its guide vocal. A file at an address is received first, with a line that shows the progress.
     /// - Parameter folder: the folder of duets; nil for the default.
-    init(_ name: String, beat: Beat? = nil, to folder: String?) throws {
+    init(_ name: String, beat: Beat? = nil, guide: String? = nil, to folder: String?) throws {
         do {
-            if SongFile.isAddress(name) {
-                path = try Self.download(name, to: folder)
-            } else {
-                path = URL(fileURLWithPath: name).path
-                try SendCommand.checkFile(name)
-            }
+            path = try Self.find(name, to: folder)
             song = try SongFile.describe(path, beat: beat)
+            if let guide {
+                let guidePath = try Self.find(guide, to: folder)
+                song.guide = try SongFile.describeGuide(guidePath, of: song)
+                self.guidePath = guidePath
+            }
         } catch let error as DuetProblem {
             throw Failure(DuetSentences.problem(error) { _ in "" }, status: Failure.data)
         }
+    }
+
+    /// Returns the absolute path of a file, or of one that was received.
+    private static func find(_ name: String, to folder: String?) throws -> String {
+        if SongFile.isAddress(name) { return try download(name, to: folder) }
+        try SendCommand.checkFile(name)
+        return URL(fileURLWithPath: name).path
     }
 
     private static func download(_ address: String, to folder: String?) throws -> String {
