@@ -219,6 +219,7 @@ import Testing
             ("lead bob", .setMode(.led(by: MemberID(2)!))), ("turn", .setMode(.inTurn(MemberID(1)!))),
             ("turn bob", .setMode(.inTurn(MemberID(2)!))), ("next", .nextTurn),
             ("song moon.ogg", .chooseSong(path: "moon.ogg", beat: nil)), ("guide 20%", .setGuide(gain: 0.2)),
+            ("part first", .setPart(1)), ("part second", .setPart(2)),
         ]
         let singing = DuetDocument(live)
         let status = StatusDocument(
@@ -230,6 +231,7 @@ import Testing
         #expect(try DuetRequest([]) == .show)
         for words in [
             ["balance", "Ben"], ["balance", "Ben", "13dB"], ["balance", "Ben", "loud"], ["guide"], ["guide", "120%"],
+            ["part", "3"],
         ] {
             #expect(throws: (any Error).self) { try DuetRequest(words) }
         }
@@ -283,7 +285,7 @@ import Testing
         (["duet", "seek"], "use: seek 1:30, seek +5s or seek -5s."),
         (
             ["duet", "dance"],
-            "use one of: agree, withdraw, lead NAME, together, turn NAME, next, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB, song FILE, guide 20%."
+            "use one of: agree, withdraw, lead NAME, together, turn NAME, next, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB, song FILE, guide 20%, part first."
         ),
         (["duet", "mix", "hall"], "use a preset: dry, natural, room, stage."),
         (["accompany", "volume", "5"], "use 0% to 800%, or -60dB to 18dB."),

@@ -123,6 +123,15 @@ import Testing
         #expect(keys.take(n, DuetExample.status(.singing), [], isHost: true) == .say("The song goes on."))
     }
 
+    @Test func `the key w swaps the parts before the song`() {
+        var keys = DuetKeys()
+        let w = Key.character("w")
+        #expect(keys.take(w, DuetExample.status(.agreeing) { $0.duet.part = 1 }, []) == .perform(.setPart(2)))
+        #expect(keys.take(w, DuetExample.status(.agreeing) { $0.duet.part = 2 }, []) == .perform(.setPart(1)))
+        #expect(keys.take(w, DuetExample.status(.agreeing), []) == nil)
+        #expect(keys.take(w, DuetExample.status(.singing) { $0.duet.part = 1 }, []) == nil)
+    }
+
     @Test func `the key g changes the level of the guide vocal, if there is one`() {
         var keys = DuetKeys()
         let g = Key.character("g")

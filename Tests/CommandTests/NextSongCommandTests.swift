@@ -26,7 +26,14 @@ import Testing
             join + ["--name", "Ben", "--folder", scratch("ben"), "--agree"], terminal: guestKeys)
         try #require(host.says("Keys: y admit, n decline, b block"), "\(host.errors)")
         keys.type("y")
+        try #require(host.says("You: first part. Ben: second part. "), "\(host.errors)")
         try #require(host.says("Press Enter when you are ready."), "\(host.errors)")
+        guestKeys.type("w")
+        for (program, words) in [
+            (host, "You: second part. Ben: first part."), (guest, "You: first part. Anna: second part."),
+        ] {
+            #expect(program.says(words), "\(program.errors)")
+        }
         keys.type("\r")
         try #require(host.says("r sing again, n next song, q leave", seconds: 20), "\(host.errors)")
         #expect(guest.says("r sing again, q leave"), "\(guest.errors)")
@@ -76,6 +83,12 @@ import Testing
             for song in ["first", "second"] {
                 let folder = try #require(folders.first { $0.hasSuffix(" \(song)") }, "\(folders)")
                 let take = "\(scratch(name))/\(folder)/take 1"
+                let mix = try Earshot.start(["mix", take, "--json", "--overwrite"])
+                #expect(mix.wait() == .exit(0), "\(mix.errors)")
+                let voices = try #require(try theReport(mix)["voices"] as? [[String: Any]])
+                let parts = voices.compactMap { voice in (voice["part"] as? Int).map { "\(voice["name"] ?? "") \($0)" }
+                }
+                #expect(Set(parts) == ["Anna 2", "Ben 1"], "\(voices)")
                 for file in ["Anna.flac", "Ben.flac", "mix.m4a", "song.wav"] {
                     #expect(FileManager.default.fileExists(atPath: "\(take)/\(file)"), "\(take)/\(file)")
                 }

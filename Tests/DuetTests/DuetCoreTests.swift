@@ -312,7 +312,7 @@ import Testing
             message.song?.firstAttempt = .max
             message.song?.guide = DuetGuide(
                 byteCount: DuetSong.largestFile, hash: String(repeating: "0b", count: 32))
-            message.hasGuide = false
+            (message.hasGuide, message.part, message.partChange) = (false, 2, 255)
             var transport = DuetTransport()
             (transport.revision, transport.attempt, transport.state) = (.max, .max, .listening)
             (transport.position, transport.time, transport.id) = (21_600_000_000_000, .min, DuetTransport.largestID)

@@ -187,7 +187,7 @@ extension DuetCore {
     package func status(at now: HostTime) -> DuetStatus<Member> {
         var status = DuetStatus<Member>()
         (status.song, status.attempt, status.attemptID) = (song, transport.attempt, transport.id)
-        (status.mode, status.own, status.sings) = (mode, own, sings(singer))
+        (status.mode, status.own, status.sings, status.part) = (mode, own, sings(singer), part)
         if transport.isInTurn == true { status.keptAttempt = transport.kept }
         status.hasAgreed = agreement == transport.attempt
         status.hasLeft = agreement == nil && finishedAttempt == transport.attempt
@@ -196,7 +196,8 @@ extension DuetCore {
             return .init(
                 member: member, hasAgreed: message.agreement == transport.attempt,
                 cannotRecord: message.unrecorded == transport.attempt,
-                hasBegun: message.begun == transport.attempt, sings: sings(message.singer), stem: message.stem)
+                hasBegun: message.begun == transport.attempt, sings: sings(message.singer), part: message.part,
+                stem: message.stem)
         }
         let time = group.groupTime(at: now)?.time
         status.phase = phase(at: time)

@@ -77,6 +77,12 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     var presentSong: String?
     /// The hash of the guide vocal that is here.
     package internal(set) var presentGuide: String?
+    /// The part that the local singer has, 1 or 2; nil before it is chosen.
+    var part: Int?
+    /// The last change of parts, of all singers.
+    var partChange: UInt8 = 0
+    /// The time since which a guest has heard of the host's song; nil before.
+    var partStart: HostTime?
     var agreement: UInt32?
     /// The last attempt that cannot be recorded here.
     var unrecorded: UInt32?
@@ -160,6 +166,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         lastReceipts[member] = now
         guard let message = DuetMessage(bytes) else { return }
         others[member] = Other(message: message, time: now)
+        swapPart(for: message)
         if let clock = message.clock { group.receive(GroupAnnouncement(clock), from: member) }
         // A member that has become the host announces the song from then on.
         if member == host, let new = message.song, new != song,
@@ -178,6 +185,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
             group.followsAtOnce = !isHeard(at: now)
             let announcement = group.tick(at: now)
             if group.jumpCount != jumpCount { (jumpCount, appliedTransport) = (group.jumpCount, nil) }
+            choosePart(at: now)
             proposeMode(at: now)
             startIfAgreed(at: now)
             follow(at: now)
@@ -320,7 +328,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         (message.transport, message.presentSong) = (transport, presentSong)
         message.hasGuide = song?.guide.map { $0.hash == presentGuide }
         (message.agreement, message.unrecorded, message.stem) = (agreement, unrecorded, stem)
-        message.begun = begun
+        (message.begun, message.part) = (begun, part)
+        if part != nil, partChange != 0 { message.partChange = partChange }
         let bytes = message.bytes
         if bytes.count <= DuetMessage.maximumSize { actions.append(.send(bytes)) }
     }

@@ -43,6 +43,8 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
         package var hasBegun = false
         /// False if the singer only listens in this attempt.
         package var sings = true
+        /// The part that the singer has, 1 or 2; nil if it has none, and with an earlier program.
+        package var part: Int?
         /// The singer's last stem, which names its attempt; nil before the first.
         package var stem: DuetStem?
     }
@@ -66,6 +68,13 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
     package var own: Member?
     /// False if the local singer only listens in this attempt.
     package var sings = true
+    /// The part that the local singer has, 1 or 2; nil before it is chosen.
+    package var part: Int?
+    /// The part that nobody has; nil if both are taken, or none.
+    package var freePart: Int? {
+        let taken = Set(([part] + singers.map(\.part)).compactMap(\.self))
+        return taken.count == 1 ? taken.first.map(DuetPart.other) : nil
+    }
     /// True if the singers take turns.
     package var isInTurn: Bool { if case .inTurn? = mode { true } else { false } }
     /// The attempt whose voices this one keeps; nil for none.

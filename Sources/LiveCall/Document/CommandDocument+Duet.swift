@@ -10,7 +10,7 @@ extension CommandDocument {
     /// The names of the orders.
     private enum OrderName: String {
         case agree, withdraw, pause, resume, seek, singAgain, listen, stopListening, mix, balance, together, lead,
-            inTurn, nextTurn, chooseSong, guide
+            inTurn, nextTurn, chooseSong, guide, part
     }
 
     /// Creates the document of an order.
@@ -25,6 +25,7 @@ extension CommandDocument {
         case .seek(let position): (name, seconds) = (.seek, position)
         case .singAgain: name = .singAgain
         case .nextTurn: name = .nextTurn
+        case .setPart(let part): (name, value) = (.part, "\(part)")
         case .setGuide(let gain): (name, volume) = (.guide, gain)
         case .listen(let listens): name = listens ? .listen : .stopListening
         case .setMode(.together): name = .together
@@ -51,6 +52,9 @@ extension CommandDocument {
         case .seek: return .seek(to: try requiredValue(seconds, "seconds") { $0.isFinite ? $0 : nil })
         case .singAgain: return .singAgain
         case .nextTurn: return .nextTurn
+        case .part:
+            let part = try requiredValue(value, "value") { Int($0).flatMap { DuetPart.all.contains($0) ? $0 : nil } }
+            return .setPart(part)
         case .guide: return .setGuide(gain: try requiredValue(volume, "volume") { (0...1).contains($0) ? $0 : nil })
         case .listen: return .listen(true)
         case .stopListening: return .listen(false)

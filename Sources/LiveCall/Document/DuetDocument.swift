@@ -15,6 +15,8 @@ package struct DuetDocument: Codable, Equatable, Sendable {
         package var cannotRecord: Bool
         /// True if the singer's voice of the take has arrived.
         package var hasArrived: Bool
+        /// The part that the singer has, 1 or 2; nil if unknown.
+        package var part: Int?
     }
 
     /// A voice of the take's mix, or its song.
@@ -52,6 +54,8 @@ package struct DuetDocument: Codable, Equatable, Sendable {
     package var mode: String?
     /// The number of the participant who leads or whose turn it is, the local one included; nil if there is none.
     package var leader: UInt64?
+    /// The part that the local participant has, 1 or 2; nil before it is chosen.
+    package var part: Int?
     package var singers: [Singer]
     /// The path of the take's mix; nil until it is complete.
     package var mix: String?
@@ -85,10 +89,11 @@ package struct DuetDocument: Codable, Equatable, Sendable {
             }
         }
         leader = duet.mode?.leader.map { UInt64($0.number) }
+        part = duet.part
         singers = duet.singers.map {
             Singer(
                 participant: UInt64($0.member.number), hasAgreed: $0.hasAgreed, cannotRecord: $0.cannotRecord,
-                hasArrived: status.presentStems.contains($0.member))
+                hasArrived: status.presentStems.contains($0.member), part: $0.part)
         }
         mix = status.mixPath
         mixPreset = status.mixPath == nil ? nil : status.mixPreset.name

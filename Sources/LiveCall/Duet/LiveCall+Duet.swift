@@ -20,6 +20,8 @@ package enum DuetOrder: Hashable, Sendable {
     case singAgain
     /// Chooses the mode of the attempt before it begins.
     case setMode(DuetMode<MemberID>)
+    /// Chooses the local singer's part before the song, 1 or 2. Of two singers, the other one takes the part that becomes free.
+    case setPart(Int)
     /// Begins the turn of the next singer, whose attempt keeps the voices of this one.
     case nextTurn
     /// Plays the mix of the attempt for all, or ends it.
@@ -67,6 +69,7 @@ extension LiveCall {
                 try duet.mixAgain(at: time) { (files) throws(DuetRefusal) in
                     guard files.balance.setDecibels(decibels, of: voice) else { throw .noVoice(voice) }
                 }
+            case .setPart(let part): try duet.core?.setPart(part)
             case .setGuide(let gain): try duet.setGuideGain(gain)
             case .setMode(let mode): try duet.core?.setMode(mode)
             case .nextTurn:
@@ -156,13 +159,18 @@ extension LiveCall {
     /// Names the song in the announcement of the room, if this participant is the host and the song is not hidden.
     private func announceSong(isHost: Bool) {
         let isChanged = duet.withLock { duet in
-            let title = duet.core?.song.flatMap { isHost && $0.isHidden != true ? $0.title : nil }
-            defer { duet.announcedSong = title }
-            return title != duet.announcedSong
+            let status = duet.core?.status(at: .now())
+            let title = status?.song.flatMap { isHost && $0.isHidden != true ? $0.title : nil }
+            let new = (title: title, freePart: title == nil ? nil : status?.freePart)
+            defer { duet.announcedSong = new }
+            return new != duet.announcedSong
         }
         guard isChanged else { return }
         // Tasks may run in another order, so each announces the present title.
-        Task { [self] in await room.announceSong(duet.withLock { $0.announcedSong }) }
+        Task { [self] in
+            let song = duet.withLock { $0.announcedSong }
+            await room.announceSong(song.title, freePart: song.freePart)
+        }
     }
 
     private func execute(_ action: DuetCore<MemberID>.Action, to others: [MemberID]) {

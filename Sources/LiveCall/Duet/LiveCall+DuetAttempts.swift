@@ -124,7 +124,8 @@ extension LiveCall {
                 if let fault = stem.faults.first { duet.withLock { $0.note(.stem(of: nil, fault)) } }
                 var folder = try duetFolder(of: attempt)
                 let path = try folder.addStem(
-                    path: stem.path, singer: own.name.text, key: own.key, isLocal: true, gaps: stem.gaps,
+                    path: stem.path, singer: own.name.text, key: own.key, isLocal: true, part: attempt.part,
+                    gaps: stem.gaps,
                     recordingCount: attempt.recordingFolders.count)
                 let (hash, byteCount) = try SongFile.hash(path, limit: DuetStem.largestFile)
                 return (path, DuetStem(attempt: number, byteCount: byteCount, hash: hash))

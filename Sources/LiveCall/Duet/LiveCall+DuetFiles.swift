@@ -140,7 +140,9 @@ extension LiveCall {
             do {
                 try await duetFiles.run { [self] in
                     var folder = try duetFolder(of: attempt)
-                    try folder.addStem(path: path, singer: singer.name.text, key: singer.key, isLocal: false)
+                    try folder.addStem(
+                        path: path, singer: singer.name.text, key: singer.key, isLocal: false,
+                        part: attempt.parts[member])
                 }
                 duet.withLock { duet in duet.update(attempt.folder) { $0.add(stemOf: member) } }
             } catch {

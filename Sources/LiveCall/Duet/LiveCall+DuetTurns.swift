@@ -33,6 +33,7 @@ extension LiveCall {
         var files = LiveDuet.Attempt(
             folder: folders.folder, recordingFolders: folders.recordings, identity: identity, sound: sound,
             songTitle: RecordingFolder.cleaned(song.title), duration: song.duration)
+        files.part = status?.part
         files.keptFolder = duet.withLock { duet in status?.keptAttempt.flatMap { duet[$0]?.folder } }
         return files
     }
@@ -64,7 +65,8 @@ extension DuetFolder {
                 try AtomicFileReplacement(of: copy, copying: source, isPrivate: true).commit()
             } catch { throw .output(error) }
             try addStem(
-                path: copy, singer: track.name, key: track.key.flatMap { KeyFingerprint(hex: $0) }, isLocal: false)
+                path: copy, singer: track.name, key: track.key.flatMap { KeyFingerprint(hex: $0) }, isLocal: false,
+                part: track.voicePart)
         }
     }
 }

@@ -28,6 +28,9 @@ struct LiveDuet: Sendable {
         var isSung = true
         /// The folder of the attempt whose voices this one keeps; nil for none.
         var keptFolder: String?
+        /// The parts of the local singer and of the others who agreed, 1 or 2.
+        var part: Int?
+        var parts: [MemberID: Int] = [:]
         var keys: [KeyFingerprint: MemberID] = [:]
         /// True once the recording was asked to end.
         var isOver = false
@@ -118,8 +121,8 @@ struct LiveDuet: Sendable {
     var chosen: (song: DuetSong, sound: DuetSound, guidePath: String?)?
     /// The choices so far. Only the last one counts, since reading a large song's file takes a while.
     var choiceCount = 0
-    /// The title that the room's announcement has.
-    var announcedSong: String?
+    /// The title and the free part that the room's announcement has.
+    var announcedSong: (title: String?, freePart: Int?) = (nil, nil)
     /// The sound of the present song; nil while its file is not here.
     var sound: DuetSound?
     /// The player of the present song, or of its mix; nil without one.

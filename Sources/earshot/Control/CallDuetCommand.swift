@@ -10,7 +10,7 @@ struct ControlDuet: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "duet", abstract: "Show and control the duet of the call.",
         discussion: """
-            Without arguments, shows the duet. agree and withdraw answer the question before a take; song FILE, or its http address, is the host's next song; lead NAME (lead alone: you) lets the others hear the song in time with that voice, and together lets all hear it at one instant; turn NAME (turn alone: you) lets you take turns, beginning with that singer, and next begins the next one's turn; pause, resume and seek 1:30, +5s or -5s change the song for all; again begins a new take, also in mid-song; listen plays the mix for all, and stop ends it; mix stage makes your mix again with that preset of earshot mix, and balance Ben -2dB with that voice quieter; guide 20% lets you hear the guide vocal at that level.
+            Without arguments, shows the duet. agree and withdraw answer the question before a take; song FILE, or its http address, is the host's next song; lead NAME (lead alone: you) lets the others hear the song in time with that voice, and together lets all hear it at one instant; turn NAME (turn alone: you) lets you take turns, beginning with that singer, and next begins the next one's turn; pause, resume and seek 1:30, +5s or -5s change the song for all; again begins a new take, also in mid-song; listen plays the mix for all, and stop ends it; mix stage makes your mix again with that preset of earshot mix, and balance Ben -2dB with that voice quieter; guide 20% lets you hear the guide vocal at that level; part first or part second is the part that you sing.
             """)
 
     static let examples = [
@@ -25,7 +25,7 @@ struct ControlDuet: ExampledCommand {
         help: ArgumentHelp("One of the words above.", valueName: "word"),
         completion: .list([
             "agree", "withdraw", "lead", "together", "turn", "next", "pause", "resume", "seek", "again", "listen",
-            "stop", "mix", "balance", "song", "guide",
+            "stop", "mix", "balance", "song", "guide", "part",
         ]))
     var words: [String] = []
 
@@ -91,6 +91,9 @@ enum DuetRequest: Equatable {
             }
             self = .order(.setGuide(gain: gain))
         case ("guide", _): throw ValidationError("use: guide 20%, from 0% to 100%")
+        case ("part", 2) where words[1] == "first": self = .order(.setPart(1))
+        case ("part", 2) where words[1] == "second": self = .order(.setPart(2))
+        case ("part", _): throw ValidationError("use: part first, or part second")
         case ("song", 2): self = .order(.chooseSong(path: words[1], beat: nil))
         case ("listen", 1): self = .order(.listen(true))
         case ("stop", 1): self = .order(.listen(false))
@@ -116,7 +119,7 @@ enum DuetRequest: Equatable {
         case ("seek", _): throw ValidationError("use: seek 1:30, seek +5s or seek -5s")
         default:
             throw ValidationError(
-                "use one of: agree, withdraw, lead NAME, together, turn NAME, next, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB, song FILE, guide 20%"
+                "use one of: agree, withdraw, lead NAME, together, turn NAME, next, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB, song FILE, guide 20%, part first"
             )
         }
     }
@@ -159,9 +162,10 @@ extension DuetOrder {
         case .agree(true):
             if duet.isOver { return "The song is over. Sing it again: earshot call duet again" }
             return duet.phase == "agreeing" || duet.phase == "gettingSong" ? nil : "You sing this take already."
-        case .setMode:
+        case .setMode, .setPart:
             if ["agreeing", "gettingSong"].contains(duet.phase) { return nil }
-            return "The mode can be chosen only before a take. Begin one: earshot call duet again"
+            let subject = if case .setPart = self { "part" } else { "mode" }
+            return "The \(subject) can be chosen only before a take. Begin one: earshot call duet again"
         case .nextTurn:
             guard duet.mode == "inTurn" else {
                 return "You are not taking turns. Begin that: earshot call duet turn"

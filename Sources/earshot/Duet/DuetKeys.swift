@@ -34,6 +34,7 @@ struct DuetKeys {
     static let help = """
         Enter  agree, or withdraw; after the song: listen to the mix together, or stop it for all
         Tab  before the song: all together, who leads, or whose turn it is; after a turn: the next one's
+        w  before the song: swap the parts of the song
         p  pause or resume                ← →  seek 5 s back or forward
         r  sing again: a new take         e  after the song: change your mix
         n  before or after the song: choose the next one, as the host
@@ -137,6 +138,9 @@ struct DuetKeys {
         case (.enter, .agreeing) where duet.phaseOfOthers?.isOver == true: return nil
         case (.enter, .agreeing) where !duet.singers.isEmpty || duet.hasAgreed: return .agree(!duet.hasAgreed)
         case (.tab, .agreeing) where !duet.singers.isEmpty && duet.phaseOfOthers == nil: return nextMode(duet)
+        case (.character("w"), .agreeing) where duet.phaseOfOthers == nil,
+            (.character("W"), .agreeing) where duet.phaseOfOthers == nil:
+            return duet.part.map { .setPart(DuetPart.other($0)) }
         case (.enter, .ended) where status.mixPath != nil: return .listen(true)
         case (.enter, .listening): return .listen(false)
         case (.tab, .ended) where duet.isInTurn && status.mixPath != nil: return .nextTurn

@@ -80,6 +80,7 @@ struct DuetNotices {
             (asked, missedAttempt) = (nil, nil)
         }
         notices += Self.guide(status, old)
+        notices += Self.parts(status, old, people)
         notices += beginnings(status, old, people)
         notices += Self.departures(status, old, people)
         if step != lastStep {
@@ -110,6 +111,17 @@ struct DuetNotices {
         }
         let arrival = guide.isHere && !oldGuide.isHere ? [Notice.say(DuetSentences.guideIsHere)] : []
         return arrival + (guide.gain == oldGuide.gain ? [] : [.say(DuetSentences.guide(Double(guide.gain)))])
+    }
+
+    /// Reports a change of the parts. The question before a take tells them first.
+    private static func parts(_ status: LiveDuetStatus, _ old: LiveDuetStatus?, _ people: People) -> [Notice] {
+        guard let old, old.duet.part != nil else { return [] }
+        let isChanged = status.duet.singers.contains { singer in
+            let part = old.duet.singers.first { $0.member == singer.member }?.part
+            return part != nil && part != singer.part
+        }
+        guard isChanged || status.duet.part != old.duet.part else { return [] }
+        return [.say(DuetSentences.parts(status.duet, name: people.name))]
     }
 
     /// Reports the singers who begin the song again.
@@ -221,6 +233,7 @@ struct DuetNotices {
         let words = DuetSentences.agreement(
             attempt: duet.take,
             mode: DuetSentences.mode(duet, delay: people.delay, hasKeys: hasKeys, isNew: isNew, name: people.name),
+            parts: isNew ? "" : DuetSentences.parts(duet, name: people.name),
             voices: duet.isInTurn ? duet.sings ? .own : .others : .all,
             hasKeys: hasKeys, inProgress: duet.phaseOfOthers == nil ? nil : DuetSentences.inProgress(duet, singers))
         let question = people.hasKeys ? Notice.ask(words) : .say(words)

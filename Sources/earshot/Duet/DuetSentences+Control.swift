@@ -59,6 +59,7 @@ extension DuetSentences {
         case .nextTurn:
             let others = names(of: duet.singers.map(\.participant), participants)
             return take(UInt32(clamping: duet.take) &+ 1, waitingFor: others)
+        case .setPart(let part): return "You: \(Self.part(part))."
         case .setGuide(let gain): return guide(Double(gain))
         case .pause: return paused
         case .resume: return resumed

@@ -65,10 +65,13 @@ enum DuetSentences {
     /// - Parameters:
     ///   - attempt: the number of the attempt.
     ///   - mode: the sentences about delay and mode; see ``mode(_:delay:hasKeys:isNew:name:)``.
+    ///   - parts: the sentence about the parts of the song; empty for none.
     ///   - inProgress: the sentence about the others, who sing already; nil before the song.
     static func agreement(
-        attempt: UInt32, mode: String, voices: RecordedVoices = .all, hasKeys: Bool, inProgress: String? = nil
+        attempt: UInt32, mode: String, parts: String = "", voices: RecordedVoices = .all, hasKeys: Bool,
+        inProgress: String? = nil
     ) -> String {
+        let mode = parts.isEmpty ? mode : "\(parts) \(mode)"
         if let inProgress {
             let words = "\(inProgress) \(mode)\(recorded(voices == .all ? .own : voices))"
             return hasKeys ? "\(words) Press Enter to join in." : words
