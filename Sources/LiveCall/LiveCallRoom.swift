@@ -27,7 +27,7 @@ package protocol LiveCallRoom: Sendable {
     func block(_ member: MemberID) async
     func setPolicy(_ policy: AdmissionPolicy) async
     func update(name: PeerName?, isMuted: Bool?, isRecording: Bool?, allowsRecording: Bool?) async
-    func announceSong(_ title: String?) async
+    func announceSong(_ title: String?, freePart: Int?) async
     func renegotiate(_ member: MemberID) async
     func storeVolumes(_ volumes: [PeerVolumes.Entry]) async
     func report(of member: MemberID) -> MediaPortReport?

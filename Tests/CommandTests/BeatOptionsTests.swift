@@ -20,7 +20,7 @@ import Testing
 
     @Test func `a beat in place of a song has a tempo, a length and a bar`() throws {
         let standard = try host("--beat", "96")
-        #expect(standard.song == nil && standard.beat.metronome?.beat == Beat(tempo: 96))
+        #expect(standard.songs.isEmpty && standard.beat.metronome?.beat == Beat(tempo: 96))
         #expect(standard.beat.metronome?.duration == 300)
         let waltz = try #require(try host("--beat", "160", "--bar", "3", "--length", "2m30s").beat.metronome)
         #expect(waltz.beat == Beat(tempo: 160, beatsPerBar: 3) && waltz.duration == 150)

@@ -218,6 +218,8 @@ import Testing
             ("balance song 3", .balance(voice: "song", decibels: 3)), ("lead", .setMode(.led(by: MemberID(1)!))),
             ("lead bob", .setMode(.led(by: MemberID(2)!))), ("turn", .setMode(.inTurn(MemberID(1)!))),
             ("turn bob", .setMode(.inTurn(MemberID(2)!))), ("next", .nextTurn),
+            ("song moon.ogg", .chooseSong(path: "moon.ogg", beat: nil)), ("guide 20%", .setGuide(gain: 0.2)),
+            ("part first", .setPart(1)), ("part second", .setPart(2)),
         ]
         let singing = DuetDocument(live)
         let status = StatusDocument(
@@ -227,21 +229,26 @@ import Testing
             #expect(try DuetRequest(Array(words.dropFirst(2))).order(for: singing, in: status) == order, "\(line)")
         }
         #expect(try DuetRequest([]) == .show)
-        for words in [["balance", "Ben"], ["balance", "Ben", "13dB"], ["balance", "Ben", "loud"]] {
+        for words in [
+            ["balance", "Ben"], ["balance", "Ben", "13dB"], ["balance", "Ben", "loud"], ["guide"], ["guide", "120%"],
+            ["part", "3"],
+        ] {
             #expect(throws: (any Error).self) { try DuetRequest(words) }
         }
         func refused(_ phase: DuetStatus<MemberID>.Phase) throws -> [String] {
             live.duet.phase = phase
             let document = DuetDocument(live)
-            return try ["agree", "lead", "pause", "resume", "seek 5", "stop", "again", "listen", "withdraw"].filter {
-                let request = try DuetRequest($0.split(separator: " ").map(String.init))
-                return try request.order(for: document, in: status)?.obstacle(document) != nil
-            }
+            return try ["agree", "lead", "pause", "resume", "seek 5", "stop", "again", "listen", "withdraw", "song x"]
+                .filter {
+                    let request = try DuetRequest($0.split(separator: " ").map(String.init))
+                    return try request.order(for: document, in: status)?.obstacle(document) != nil
+                }
         }
         #expect(try refused(.agreeing) == ["pause", "resume", "seek 5", "stop"])
-        #expect(try refused(.singing) == ["agree", "lead", "resume", "stop"])
-        #expect(try refused(.paused) == ["agree", "lead", "pause", "stop"])
+        #expect(try refused(.singing) == ["agree", "lead", "resume", "stop", "song x"])
+        #expect(try refused(.paused) == ["agree", "lead", "pause", "stop", "song x"])
         #expect(try refused(.listening) == ["agree", "lead", "pause", "resume", "seek 5"])
+        #expect(DuetOrder.setGuide(gain: 0).obstacle(singing) == "The song has no guide vocal.")
         let late = DuetOrder.seek(to: 300).obstacle(singing)
         #expect(late == "The song ends at \(PlayLine.clock(singing.duration ?? 0)).")
         let people = [ParticipantDocument(try Self.participant(2, "Ben"))]
@@ -278,7 +285,7 @@ import Testing
         (["duet", "seek"], "use: seek 1:30, seek +5s or seek -5s."),
         (
             ["duet", "dance"],
-            "use one of: agree, withdraw, lead NAME, together, turn NAME, next, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB."
+            "use one of: agree, withdraw, lead NAME, together, turn NAME, next, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB, song FILE, guide 20%, part first."
         ),
         (["duet", "mix", "hall"], "use a preset: dry, natural, room, stage."),
         (["accompany", "volume", "5"], "use 0% to 800%, or -60dB to 18dB."),

@@ -101,6 +101,48 @@ import Testing
         #expect(keys.take(.character("r"), DuetExample.status(.agreeing), []) == .ignore)
     }
 
+    @Test func `the host chooses the next song by n, except in mid-song and while n answers a guest`() {
+        var keys = DuetKeys()
+        let n = Key.character("n")
+        for phase in [DuetStatus<MemberID>.Phase.agreeing, .gettingSong, .ended, .listening] {
+            #expect(keys.take(n, DuetExample.status(phase), [], isHost: true) == .chooseSong)
+            #expect(keys.take(n, DuetExample.status(phase), []) == .say("The host chooses the next song."))
+        }
+        let over = DuetExample.status(.ended)
+        #expect(keys.take(n, over, [JoinRequestID(number: 7)], isHost: true) == nil)
+        #expect(keys.take(n, over, [], isHost: true, isAsked: true) == nil)
+        #expect(keys.take(n, DuetExample.status(.noSong) { $0.duet.song = nil }, [], isHost: true) == nil)
+        let refusal = DuetKeys.Action.say("The next song can be chosen after this one.")
+        for phase in [DuetStatus<MemberID>.Phase.findingTime, .counting(1), .singing, .paused] {
+            #expect(keys.take(n, DuetExample.status(phase), [], isHost: true) == refusal)
+        }
+        let others = DuetExample.status(.agreeing) { $0.duet.phaseOfOthers = .singing }
+        #expect(keys.take(n, others, [], isHost: true) == refusal)
+        // In mid-song the key answers an open question first.
+        _ = keys.take(.character("r"), DuetExample.status(.singing), [], isHost: true)
+        #expect(keys.take(n, DuetExample.status(.singing), [], isHost: true) == .say("The song goes on."))
+    }
+
+    @Test func `the key w swaps the parts before the song`() {
+        var keys = DuetKeys()
+        let w = Key.character("w")
+        #expect(keys.take(w, DuetExample.status(.agreeing) { $0.duet.part = 1 }, []) == .perform(.setPart(2)))
+        #expect(keys.take(w, DuetExample.status(.agreeing) { $0.duet.part = 2 }, []) == .perform(.setPart(1)))
+        #expect(keys.take(w, DuetExample.status(.agreeing), []) == nil)
+        #expect(keys.take(w, DuetExample.status(.singing) { $0.duet.part = 1 }, []) == nil)
+    }
+
+    @Test func `the key g changes the level of the guide vocal, if there is one`() {
+        var keys = DuetKeys()
+        let g = Key.character("g")
+        #expect(keys.take(g, DuetExample.status(.singing), []) == .say("The song has no guide vocal."))
+        for (gain, next) in [(1, 0.2), (0.2, 0), (0, 1), (0.5, 0.2)] as [(Float, Float)] {
+            let status = DuetExample.status(.singing) { $0.guide = .init(gain: gain, isHere: false) }
+            #expect(keys.take(g, status, []) == .perform(.setGuide(gain: next)))
+        }
+        #expect(keys.take(g, DuetExample.status(.noSong) { $0.duet.song = nil }, []) == nil)
+    }
+
     @Test func `in mid-song the key q asks first, and y leaves`() {
         var keys = DuetKeys()
         let singing = DuetExample.status(.singing)

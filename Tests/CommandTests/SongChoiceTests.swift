@@ -22,6 +22,12 @@ import Testing
         #expect(choice.take(.enter) == .chosen("b/Blue Moon.ogg") && choice.take(.escape) == .cancelled)
         #expect(choice.take(.down) == nil && choice.take(.clear) == nil)
         #expect(choice.line == "Song: ▏ a/Moon River.mp3  1 of 4, ↑ ↓")
+        // The songs of a command line come first, and typed letters stay.
+        choice = SongChoice([])
+        for letter in "blue" { #expect(choice.take(.character(letter)) == nil) }
+        choice.setSongs(["a.ogg", "blue b.ogg", "blue a.ogg"], first: ["blue c.ogg", "blue b.ogg"])
+        #expect(choice.matches == ["blue c.ogg", "blue b.ogg", "blue a.ogg"] && choice.songs.count == 4)
+        #expect(choice.take(.enter) == .chosen("blue c.ogg"))
         choice = SongChoice([])
         #expect(choice.take(.down) == nil && choice.take(.enter) == nil)
     }

@@ -61,7 +61,7 @@ import Testing
         var rig = DuetRig(3, seed: seed)
         rig.join(0, 1, 2)
         rig.run(0.3)
-        try rig.members[0].core.choose(Self.song)
+        try rig.members[0].core.choose(Self.song, at: rig.local(0))
         rig.run(2) { rig in
             #expect(rig.present.allSatisfy { rig.status($0).phase != .gettingSong })
         }
@@ -72,7 +72,9 @@ import Testing
         #expect(rig.members.allSatisfy { $0.recordings == [1] })
         #expect(try #require(rig.spread) < rig.tolerance)
         // A song after it is a file again.
-        try rig.members[0].core.choose(DuetRig.song)
+        try rig.members[0].core.seek(to: Self.song.duration, at: rig.local(0))
+        rig.run(3)
+        try rig.members[0].core.choose(DuetRig.song, at: rig.local(0))
         rig.run(0.9)
         #expect(rig.status(1).phase == .gettingSong && rig.status(2).phase == .gettingSong)
         rig.run(2)
@@ -82,7 +84,7 @@ import Testing
     @Test func `a beat's member that has nothing is not sent a file`() throws {
         var core = DuetCore(own: 0, singer: 10)
         core.setMembers([0, 1], host: 0)
-        try core.choose(Self.song)
+        try core.choose(Self.song, at: HostTime(nanoseconds: 0))
         for turn in 0..<100 {
             let now = HostTime(nanoseconds: Int64(turn) * 50_000_000)
             core.receive(DuetMessage().bytes, from: 1, at: now)

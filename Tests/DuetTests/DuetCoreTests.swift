@@ -15,8 +15,8 @@ import Testing
         var rig = DuetRig(3, seed: seed)
         rig.join(0, 1, 2)
         rig.run(0.3)
-        try rig.members[0].core.choose(DuetRig.song)
-        #expect(throws: DuetRefusal.notHost) { try rig.members[1].core.choose(DuetRig.song) }
+        try rig.members[0].core.choose(DuetRig.song, at: rig.local(0))
+        #expect(throws: DuetRefusal.notHost) { try rig.members[1].core.choose(DuetRig.song, at: rig.local(1)) }
         #expect(throws: DuetRefusal.noSong) { try rig.members[1].core.agree() }
         rig.run(0.4)
         #expect(rig.status(1).phase == .gettingSong && rig.status(0).phase == .agreeing)
@@ -187,7 +187,7 @@ import Testing
     @Test func `a singer whom nobody hears any more does not hold up the others`() throws {
         var rig = DuetRig(3, seed: 4)
         for index in 0..<3 { rig.join(index) }
-        try rig.members[0].core.choose(DuetRig.song)
+        try rig.members[0].core.choose(DuetRig.song, at: rig.local(0))
         rig.run(3)
         try rig.members[0].core.agree()
         try rig.members[1].core.agree()
@@ -230,7 +230,7 @@ import Testing
     {
         var rig = DuetRig(3, seed: seed)
         for index in 0..<3 { rig.join(index) }
-        try rig.members[0].core.choose(DuetRig.song, id: 7)
+        try rig.members[0].core.choose(DuetRig.song, id: 7, at: rig.local(0))
         rig.run(3)
         #expect((0..<3).allSatisfy { rig.status($0).attemptID == 7 })
         // Two members begin another attempt at once, so one number counts.
@@ -251,7 +251,7 @@ import Testing
     @Test func `a song's file that does not arrive is sent again later`() throws {
         var core = DuetCore(own: 0, singer: 10)
         core.setMembers([0, 1], host: 0)
-        try core.choose(DuetRig.song)
+        try core.choose(DuetRig.song, at: HostTime(nanoseconds: 0))
         func sends(_ seconds: Double) -> Int {
             let now = HostTime(nanoseconds: 0).advanced(bySeconds: seconds)
             core.receive(DuetMessage().bytes, from: 1, at: now)
@@ -304,12 +304,20 @@ import Testing
                 name: name, byteCount: .max, hash: DuetRig.song.hash, duration: 123.456789012345,
                 beat: Beat(tempo: 123.45678901234567, beatsPerBar: 8))
             var message = DuetMessage()
+            message.singer = DuetTransport.largestID
             message.clock = .init(term: .max, from: .min, to: .min, rate: -1.2345678901234567e-4)
             message.song = song
             message.song?.byteCount = DuetSong.largestFile
+            message.song?.isHidden = true
+            message.song?.firstAttempt = .max
+            message.song?.guide = DuetGuide(
+                byteCount: DuetSong.largestFile, hash: String(repeating: "0b", count: 32))
+            (message.hasGuide, message.part, message.partChange) = (false, 2, 255)
             var transport = DuetTransport()
             (transport.revision, transport.attempt, transport.state) = (.max, .max, .listening)
             (transport.position, transport.time, transport.id) = (21_600_000_000_000, .min, DuetTransport.largestID)
+            transport.setLeader(DuetTransport.largestID, isInTurn: true)
+            transport.kept = .max
             message.transport = transport
             (message.presentSong, message.agreement) = (song.hash, .max)
             (message.unrecorded, message.begun) = (.max, .max)

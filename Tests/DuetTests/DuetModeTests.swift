@@ -28,7 +28,7 @@ import Testing
         rig.join(0, 1)
         rig.run(0.2)
         #expect(rig.status(0).mode == nil)
-        try rig.members[0].core.choose(DuetRig.song)
+        try rig.members[0].core.choose(DuetRig.song, at: rig.local(0))
         rig.run(1)
         #expect(rig.status(0).mode == .together && rig.status(1).mode == .together && rig.status(1).own == 1)
     }
@@ -39,7 +39,7 @@ import Testing
         var rig = farApart(3, seed: seed)
         for index in 0..<3 { rig.join(index) }
         rig.run(0.2)
-        try rig.members[0].core.choose(DuetRig.song)
+        try rig.members[0].core.choose(DuetRig.song, at: rig.local(0))
         rig.run(1.5)
         // A jitter buffer begins with a longer delay, so a proposal takes time.
         #expect(rig.status(0).mode == nil)
@@ -100,7 +100,7 @@ import Testing
         var rig = farApart(3, seed: 3)
         for index in 0..<2 { rig.join(index) }
         rig.run(0.2)
-        try rig.members[0].core.choose(DuetRig.song)
+        try rig.members[0].core.choose(DuetRig.song, at: rig.local(0))
         rig.run(3.5)
         try rig.members[0].core.setMode(.led(by: 1))
         rig.run(1)

@@ -54,6 +54,8 @@ struct DuetRig {
     /// The seconds that a song's file needs.
     var transferTime = 0.4
     private var transfers: [(at: Int64, to: Int)] = []
+    private var guideTransfers: [(at: Int64, to: Int)] = []
+    private(set) var guideTransferCount = 0
     /// The seconds from a member's mouth to another's ear.
     var delay: (_ from: Int, _ to: Int) -> Double? = { _, _ in 0.01 }
     private(set) var transferCount = 0
@@ -132,7 +134,7 @@ struct DuetRig {
     mutating func start(_ count: Int) throws {
         for index in 0..<count { join(index) }
         run(0.2)
-        try members[0].core.choose(Self.song)
+        try members[0].core.choose(Self.song, at: local(0))
         run(3)
         for index in 0..<count { try members[index].core.agree() }
     }
@@ -147,10 +149,15 @@ struct DuetRig {
                 members[flight.to].core.receive(flight.bytes, from: flight.from, at: local(flight.to))
             }
             for transfer in transfers where transfer.at <= now && members[transfer.to].isIn {
-                members[transfer.to].core.setPresentSong(Self.song.hash)
+                members[transfer.to].core.setPresentSong(members[host].core.song?.hash)
                 members[host].core.songTransferEnded(to: transfer.to, at: local(host))
             }
             transfers.removeAll { $0.at <= now }
+            for transfer in guideTransfers where transfer.at <= now && members[transfer.to].isIn {
+                members[transfer.to].core.setPresentGuide(members[host].core.song?.guide?.hash)
+                members[host].core.guideTransferEnded(to: transfer.to, at: local(host))
+            }
+            guideTransfers.removeAll { $0.at <= now }
             for index in present where index != asleep && (now / 10_000_000 + Int64(index)) % 5 == 0 { tick(index) }
             check(self)
         }
@@ -168,6 +175,9 @@ struct DuetRig {
             case .sendSong(let member):
                 transferCount += 1
                 transfers.append((now + Int64(transferTime * 1e9), member))
+            case .sendGuide(let member):
+                guideTransferCount += 1
+                guideTransfers.append((now + Int64(transferTime * 10e9), member))
             case .play(let position, let time), .playMix(let position, let time): order(position, at: time, index)
             case .moveStart(let time): order(members[index].orders.last?.position, at: time, index)
             case .pause(let time): order(nil, at: time, index)

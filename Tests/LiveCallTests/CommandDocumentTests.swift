@@ -5,6 +5,7 @@ import EarshotMediaTransport
 import TestSupport
 import Testing
 
+@testable import EarshotDuet
 @testable import EarshotLiveCall
 @testable import EarshotRooms
 
@@ -46,7 +47,9 @@ import Testing
             .agree(true), .agree(false), .pause, .resume, .seek(to: 12.5), .singAgain, .listen(true), .listen(false),
             .mix(MixPreset.all[3]), .setMode(.together), .setMode(.led(by: CoreRig.id(2))),
             .setMode(.inTurn(CoreRig.id(3))), .nextTurn,
-            .balance(voice: "Ben", decibels: -2.5),
+            .balance(voice: "Ben", decibels: -2.5), .chooseSong(path: "/moon.ogg", beat: nil), .setGuide(gain: 0.25),
+            .setPart(2),
+            .chooseSong(path: "/moon.ogg", beat: Beat(tempo: 96.5, beatsPerBar: 3)),
         ]
         let page = try document("call-events.md")
         for order in orders {
@@ -58,6 +61,11 @@ import Testing
         #expect(Self.code(#"{"command":"controlDuet","control":"dance"}"#) == "invalid-field")
         #expect(Self.code(#"{"command":"controlDuet","control":"seek"}"#) == "missing-field")
         #expect(Self.code(#"{"command":"controlDuet","control":"mix","value":"hall"}"#) == "invalid-field")
+        #expect(Self.code(#"{"command":"controlDuet","control":"chooseSong","path":"moon.ogg"}"#) == "invalid-field")
+        let beat = #"{"command":"controlDuet","control":"chooseSong","path":"/m","beat":{"bpm":1,"bar":4}}"#
+        #expect(Self.code(beat) == "invalid-field")
+        #expect(Self.code(#"{"command":"controlDuet","control":"part","value":"3"}"#) == "invalid-field")
+        #expect(Self.code(#"{"command":"controlDuet","control":"guide","volume":1.5}"#) == "invalid-field")
         let balance = #"{"command":"controlDuet","control":"balance","value":"nan","name":"Ben"}"#
         #expect(Self.code(balance) == "invalid-field")
         #expect(Self.code(balance.replacing("nan", with: "inf")) == "invalid-field")

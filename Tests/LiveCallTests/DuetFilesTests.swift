@@ -107,6 +107,42 @@ import Testing
         await rig.close()
     }
 
+    @Test func `a voice of the earlier song arrives after the next one was chosen`() async throws {
+        let rig = try await Rig()
+        try rig.addAttempt(1, singers: [bob])
+        rig.call.choose(SongFile.describe(Beat(tempo: 96), duration: 1), path: nil)
+        #expect(await happens { rig.call.duetStatus?.duet.song?.isBeat == true })
+        await rig.announce(hash, of: 1, by: 2)
+        let offer = offer(from: bob)
+        let reception = Task { await rig.call.receiveForDuet(IncomingFile(offer), from: bob) }
+        #expect(await happens { offer.isWaiting || offer.isOver })
+        #expect(offer.isWaiting)
+        offer.fail(.gone)
+        #expect(await reception.value)
+        await rig.close()
+    }
+
+    @Test func `the next song is read and chosen, and one that cannot be read is a problem`() async throws {
+        let rig = try await Rig()
+        let path = try SungCallRig.writeSong()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try rig.call.perform(DuetOrder.chooseSong(path: "/none.wav", beat: nil))
+        #expect(
+            await happens {
+                rig.call.duetStatus?.problems.contains {
+                    if case .unreadable("/none.wav", _) = $0 { true } else { false }
+                }
+                    == true
+            })
+        #expect(rig.call.duetStatus?.duet.song == rig.song)
+        let waltz = Beat(tempo: 160, beatsPerBar: 3)
+        try rig.call.perform(DuetOrder.chooseSong(path: path, beat: waltz))
+        #expect(await happens { rig.call.duetStatus?.duet.song?.beat == waltz })
+        let duet = try #require(rig.call.duetStatus?.duet)
+        #expect(duet.attempt == 2 && duet.take == 1 && duet.phase == .agreeing)
+        await rig.close()
+    }
+
     @Test func `a voice that is here already is declined`() async throws {
         let rig = try await Rig()
         try rig.addAttempt(1, singers: [bob], stems: [bob])
@@ -199,7 +235,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(300))
             #expect(!room.asked.contains { $0.hasPrefix("song ") })
         } else {
-            #expect(await happens { room.asked.contains("song \(title)") })
+            #expect(await happens { room.asked.contains("song \(title), part 2 free") })
         }
         await rig.close()
     }
@@ -289,7 +325,7 @@ import Testing
         var duet = LiveDuet()
         var core = DuetCore(own: CoreRig.id(1), singer: 1)
         core.setMembers([CoreRig.id(1), bob], host: CoreRig.id(1))
-        try core.choose(SongFile.describe(Beat(tempo: 240), duration: 1))
+        try core.choose(SongFile.describe(Beat(tempo: 240), duration: 1), at: .now())
         var now = HostTime.now()
         func wait(_ seconds: Double) {
             for _ in 0..<Int(seconds * 20) {
@@ -328,7 +364,7 @@ import Testing
         #expect(throws: DuetRefusal.noSong) { try duet.mixAgain(at: now) { $0.preset = stage } }
         duet.core = DuetCore(own: CoreRig.id(1), singer: 1)
         duet.core?.setMembers([CoreRig.id(1)], host: CoreRig.id(1))
-        try duet.core?.choose(SongFile.describe(Beat(tempo: 96), duration: 60))
+        try duet.core?.choose(SongFile.describe(Beat(tempo: 96), duration: 60), at: .now())
         #expect(throws: DuetRefusal.mixMissing) { try duet.mixAgain(at: now) { $0.preset = stage } }
         var files = LiveDuet.Attempt(
             folder: "/take 1", recordingFolders: ["/take 1 recording"], sound: .file("/song"), songTitle: "Song")

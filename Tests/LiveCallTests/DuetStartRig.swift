@@ -78,7 +78,7 @@ final class DuetStartRig {
             simulation.events.append((at: sleep.upperBound, action: { $0.peers[1].core.slept() }))
         }
         setMembers()
-        try duets[0].core?.choose(song)
+        try duets[0].core?.choose(song, at: .now())
     }
 
     private func setMembers() {
@@ -160,7 +160,7 @@ final class DuetStartRig {
             case .play(let position, let time): duets[index].play(from: position, at: time)
             case .moveStart(let time): duets[index].player?.moveStart(to: time)
             case .pause(let time): duets[index].player?.pause(at: time)
-            case .setSong, .record, .awaitVoice, .finishRecording, .playMix: break
+            case .setSong, .sendGuide, .record, .awaitVoice, .finishRecording, .playMix: break
             }
         }
         _ = duets[index].player?.work()

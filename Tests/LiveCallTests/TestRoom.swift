@@ -62,7 +62,9 @@ final class TestRoom: LiveCallRoom {
     /// The volumes that were stored.
     var storedVolumes: [PeerVolumes.Entry] { storage.withLock { $0 } }
     func storeVolumes(_ volumes: [PeerVolumes.Entry]) async { storage.withLock { $0 += volumes } }
-    func announceSong(_ title: String?) async { note("song \(title ?? "none")") }
+    func announceSong(_ title: String?, freePart: Int?) async {
+        note("song \(title ?? "none")\(freePart.map { ", part \($0) free" } ?? "")")
+    }
     func renegotiate(_ member: MemberID) async { note("renegotiate \(member.number)") }
     func report(of member: MemberID) -> MediaPortReport? { nil }
     func sendDatagram(_ bytes: [UInt8], to member: MemberID) { sentDatagrams.withLock { $0.append(bytes) } }

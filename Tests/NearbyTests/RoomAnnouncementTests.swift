@@ -26,6 +26,14 @@ import Testing
         announcement = RoomAnnouncement(roomID: announcement.roomID, hostKey: announcement.hostKey, song: "Blue Moon")
         #expect(String(decoding: announcement.record.bytes, as: UTF8.self).hasSuffix("\u{3}n=1\u{E}song=Blue Moon"))
         #expect(RoomAnnouncement(announcement.record) == announcement)
+        announcement.freePart = 2
+        #expect(RoomAnnouncement(announcement.record) == announcement)
+        for part in ["0", "3", "x", ""] {
+            var record = announcement.record
+            record["part"] = part
+            #expect(RoomAnnouncement(record)?.freePart == nil)
+        }
+        announcement.freePart = nil
         var record = announcement.record
         record["song"] = String(repeating: "é", count: 100) + "\u{1B}"
         #expect(RoomAnnouncement(record)?.song == String(repeating: "é", count: 80))

@@ -24,5 +24,6 @@ package struct Beat: Codable, Hashable, Sendable {
     /// The seconds of a count-in: a bar, and the silence before it.
     package var countInTime: Double { Double(beatsPerBar) * period + Self.silence }
 
-    var isValid: Bool { Self.tempos.contains(tempo) && Self.bars.contains(beatsPerBar) }
+    /// False for a beat that nobody can sing to.
+    package var isValid: Bool { Self.tempos.contains(tempo) && Self.bars.contains(beatsPerBar) }
 }

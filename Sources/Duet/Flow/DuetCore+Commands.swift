@@ -14,6 +14,8 @@ package enum DuetRefusal: Error, Hashable, Sendable {
     case notStarted
     /// The attempt has begun, so its mode stays.
     case started
+    /// The song plays, or is paused, so it cannot be exchanged.
+    case songPlays
     /// The singers do not take turns.
     case notInTurn
     /// The member sings no duet, or has an earlier program.
@@ -24,6 +26,8 @@ package enum DuetRefusal: Error, Hashable, Sendable {
     case attemptOver
     /// The mix is not ready.
     case mixMissing
+    /// The song has no guide vocal.
+    case noGuide
     /// The mix has no such voice.
     case noVoice(String)
     /// The folder for the takes cannot be written; an errno.
@@ -34,20 +38,45 @@ package enum DuetRefusal: Error, Hashable, Sendable {
 
 /// Commands of the local singer.
 extension DuetCore {
-    /// Chooses a song whose file is here, or a beat, and begins a new attempt.
+    /// Chooses a song whose files are here, or a beat, and begins a new attempt. It replaces a song that does not play.
     /// - Parameter id: the random number of the attempt.
-    package mutating func choose(_ song: DuetSong, id: UInt64? = nil) throws(DuetRefusal) {
-        guard host == own || host == nil else { throw .notHost }
-        presentSong = song.hash
+    package mutating func choose(_ song: DuetSong, id: UInt64? = nil, at now: HostTime) throws(DuetRefusal) {
+        try checkChoice(at: now)
+        var song = song
+        let isFirst = transport.revision == 0
+        song.firstAttempt = isFirst ? nil : nextAttempt
+        (presentSong, presentGuide) = (song.hash, song.guide?.hash)
         setSong(song)
         transport.forgetMode()
         beginAttempt(id)
+    }
+
+    /// Refuses another song while the local member is not the host, and from the start of the playback to the song's end.
+    package func checkChoice(at now: HostTime) throws(DuetRefusal) {
+        guard host == own || host == nil else { throw .notHost }
+        guard let song, transport.state == .playing || transport.state == .paused else { return }
+        switch playbackPhase(of: song, at: group.groupTime(at: now)?.time) {
+        case .ended: return
+        default: throw .songPlays
+        }
     }
 
     /// Notes that the song's file is here; nil if it is not.
     package mutating func setPresentSong(_ hash: String?) {
         presentSong = hash
         nextMessage = nil
+    }
+
+    /// Notes that the guide vocal's file is here; nil if it is not.
+    package mutating func setPresentGuide(_ hash: String?) {
+        presentGuide = hash
+        nextMessage = nil
+    }
+
+    /// Notes that the transfer of the guide vocal's file to a member has ended, with or without success.
+    package mutating func guideTransferEnded(to member: Member, at now: HostTime) {
+        guard guideSendings[member] != nil else { return }
+        guideSendings[member] = now.advanced(bySeconds: Self.retryTime)
     }
 
     /// Notes that the transfer of the song's file to a member has ended, with or without success.
@@ -125,12 +154,16 @@ extension DuetCore {
     }
 
     private mutating func beginAttempt(_ id: UInt64?) {
-        transport.attempt = transport.attempt == .max ? 1 : transport.attempt + 1
-        if transport.revision == 0 { transport.attempt = 1 }
+        transport.attempt = nextAttempt
         transport.id = id
         // The stem of the last attempt may still be on its way.
         (agreement, mix) = (nil, nil)
         change(to: .waiting, position: 0, at: HostTime(nanoseconds: 0))
+    }
+
+    /// The number of an attempt that begins now.
+    private var nextAttempt: UInt32 {
+        transport.revision == 0 || transport.attempt == .max ? 1 : transport.attempt + 1
     }
 
     /// Returns the group's time at which a command takes effect.
@@ -154,7 +187,7 @@ extension DuetCore {
     package func status(at now: HostTime) -> DuetStatus<Member> {
         var status = DuetStatus<Member>()
         (status.song, status.attempt, status.attemptID) = (song, transport.attempt, transport.id)
-        (status.mode, status.own, status.sings) = (mode, own, sings(singer))
+        (status.mode, status.own, status.sings, status.part) = (mode, own, sings(singer), part)
         if transport.isInTurn == true { status.keptAttempt = transport.kept }
         status.hasAgreed = agreement == transport.attempt
         status.hasLeft = agreement == nil && finishedAttempt == transport.attempt
@@ -164,7 +197,7 @@ extension DuetCore {
             return .init(
                 member: member, hasAgreed: message.agreement == transport.attempt,
                 cannotRecord: message.unrecorded == transport.attempt,
-                hasBegun: message.begun == transport.attempt, sings: sings(message.singer),
+                hasBegun: message.begun == transport.attempt, sings: sings(message.singer), part: message.part,
                 isNearby: nearby.contains(member), stem: message.stem)
         }
         let time = group.groupTime(at: now)?.time

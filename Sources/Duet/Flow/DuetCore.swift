@@ -15,6 +15,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         case send([UInt8])
         /// Sends the song's file to a member that lacks it.
         case sendSong(to: Member)
+        /// Sends the file of the song's guide vocal to a member that lacks it.
+        case sendGuide(to: Member)
         /// The song is this one from now on.
         case setSong(DuetSong)
         /// Plays from so many seconds on; negative for a count-in.
@@ -75,6 +77,14 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     var transport = DuetTransport()
     /// The hash of the file that is here.
     var presentSong: String?
+    /// The hash of the guide vocal that is here.
+    package internal(set) var presentGuide: String?
+    /// The part that the local singer has, 1 or 2; nil before it is chosen.
+    var part: Int?
+    /// The last change of parts, of all singers.
+    var partChange: UInt8 = 0
+    /// The time since which a guest has heard of the host's song; nil before.
+    var partStart: HostTime?
     var agreement: UInt32?
     /// The last attempt that cannot be recorded here.
     var unrecorded: UInt32?
@@ -98,6 +108,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     var finishedAttempt: UInt32?
     /// The members that lack the song's file, and the time from which on it is sent; nil while it is being sent.
     var sendings: [Member: HostTime?] = [:]
+    /// The same of the guide vocal's file.
+    var guideSendings: [Member: HostTime?] = [:]
     /// The seconds from each member's mouth to this one's ear.
     var delays: [Member: Double] = [:]
     /// The way of the local sound, and those whom the local microphone hears through the air.
@@ -121,7 +133,8 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         self = old
         self.own = own
         group = GroupClock(own: own)
-        (members, others, lastReceipts, sendings, delays) = ([], [:], [:], [:], [:])
+        (members, others, lastReceipts, delays) = ([], [:], [:], [:])
+        (sendings, guideSendings) = ([:], [:])
         (appliedTransport, jumpCount, nextMessage) = (nil, 0, nil)
     }
 
@@ -135,6 +148,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         others = others.filter { members.contains($0.key) }
         lastReceipts = lastReceipts.filter { members.contains($0.key) }
         sendings = sendings.filter { members.contains($0.key) }
+        guideSendings = guideSendings.filter { members.contains($0.key) }
         delays = delays.filter { members.contains($0.key) }
         group.setMembers(members, host: host)
     }
@@ -157,6 +171,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         lastReceipts[member] = now
         guard let message = DuetMessage(bytes) else { return }
         others[member] = Other(message: message, time: now)
+        swapPart(for: message)
         if let clock = message.clock { group.receive(GroupAnnouncement(clock), from: member) }
         // A member that has become the host announces the song from then on.
         if member == host, let new = message.song, new != song,
@@ -175,10 +190,11 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
             group.followsAtOnce = !isHeard(at: now)
             let announcement = group.tick(at: now)
             if group.jumpCount != jumpCount { (jumpCount, appliedTransport) = (group.jumpCount, nil) }
+            choosePart(at: now)
             proposeMode(at: now)
             startIfAgreed(at: now)
             follow(at: now)
-            sendSong(at: now)
+            sendFiles(at: now)
             announce(announcement, at: now)
         }
         defer { actions = [] }
@@ -186,9 +202,11 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     }
 
     mutating func setSong(_ new: DuetSong) {
+        // The recording of the earlier song ends. Its stem is announced further, since it may still be on its way.
+        finishRecording()
         song = new
-        sendings = [:]
-        (agreement, stem, mix, appliedTransport, finishedAttempt) = (nil, nil, nil, nil, nil)
+        (sendings, guideSendings) = ([:], [:])
+        (agreement, mix, appliedTransport, finishedAttempt) = (nil, nil, nil, nil)
         (unrecorded, begun) = (nil, nil)
         if new.isBeat { presentSong = new.hash }
         isPlayerOn = false
@@ -291,15 +309,25 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         actions.append(.finishRecording(attempt: attempt))
     }
 
-    private mutating func sendSong(at now: HostTime) {
+    /// Sends a member the song's file, and then that of the guide vocal.
+    private mutating func sendFiles(at now: HostTime) {
         guard host == own, let song, !song.isBeat, presentSong == song.hash else { return }
-        for (member, other) in others.sorted(by: { $0.key < $1.key }) where other.message.presentSong != song.hash {
-            let due = sendings[member] ?? .some(now.advanced(bySeconds: Self.lookingTime))
-            sendings[member] = .some(due)
-            guard let due, due <= now else { continue }
-            sendings[member] = .some(nil)
-            actions.append(.sendSong(to: member))
+        for (member, other) in others.sorted(by: { $0.key < $1.key }) {
+            if other.message.presentSong != song.hash {
+                if Self.isDue(member, &sendings, at: now) { actions.append(.sendSong(to: member)) }
+            } else if other.message.hasGuide == false, let guide = song.guide, presentGuide == guide.hash {
+                if Self.isDue(member, &guideSendings, at: now) { actions.append(.sendGuide(to: member)) }
+            }
         }
+    }
+
+    /// Returns true if a file should be sent to a member that lacks it, and notes that it is being sent.
+    private static func isDue(_ member: Member, _ sendings: inout [Member: HostTime?], at now: HostTime) -> Bool {
+        let due = sendings[member] ?? .some(now.advanced(bySeconds: lookingTime))
+        sendings[member] = .some(due)
+        guard let due, due <= now else { return false }
+        sendings[member] = .some(nil)
+        return true
     }
 
     private mutating func announce(_ announcement: GroupAnnouncement?, at now: HostTime) {
@@ -310,8 +338,10 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         message.clock = announcement.map { DuetMessage.Clock($0) }
         if host == own { message.song = song }
         (message.transport, message.presentSong) = (transport, presentSong)
+        message.hasGuide = song?.guide.map { $0.hash == presentGuide }
         (message.agreement, message.unrecorded, message.stem) = (agreement, unrecorded, stem)
-        (message.begun, message.room) = (begun, room)
+        (message.begun, message.room, message.part) = (begun, room, part)
+        if part != nil, partChange != 0 { message.partChange = partChange }
         let bytes = message.bytes
         if bytes.count <= DuetMessage.maximumSize { actions.append(.send(bytes)) }
     }

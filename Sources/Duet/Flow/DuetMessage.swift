@@ -51,6 +51,12 @@ package struct DuetMessage: Codable, Hashable, Sendable {
     var transport: DuetTransport?
     /// The hash of the song whose file the sender has.
     var presentSong: String?
+    /// True if the sender has the song's guide vocal; nil if the song has none, and from an earlier program.
+    var hasGuide: Bool?
+    /// The part that the sender sings, 1 or 2; nil before it is chosen, and from an earlier program.
+    var part: Int?
+    /// The number of the last change of parts that the sender knows; it wraps. nil for 0.
+    var partChange: UInt8?
     /// The attempt to which the sender has agreed.
     var agreement: UInt32?
     /// The attempt that the sender cannot record.
@@ -63,8 +69,8 @@ package struct DuetMessage: Codable, Hashable, Sendable {
     var room: Room?
 
     private enum CodingKeys: String, CodingKey {
-        case duet, singer, clock, song, transport, presentSong = "has", agreement = "agrees", unrecorded, begun, stem,
-            room
+        case duet, singer, clock, song, transport, presentSong = "has", hasGuide, part, partChange = "swap",
+            agreement = "agrees", unrecorded, begun, stem, room
     }
 
     init() {}
@@ -74,6 +80,7 @@ package struct DuetMessage: Codable, Hashable, Sendable {
         guard bytes.count <= Self.maximumSize, let message = try? JSONDecoder().decode(Self.self, from: Data(bytes)),
             message.duet == Self.currentVersion, message.song?.isValid ?? true, message.transport?.isValid ?? true,
             message.stem?.isValid ?? true, message.room?.isValid ?? true,
+            message.part.map({ DuetPart.all.contains($0) }) ?? true,
             message.singer.map({ (1...DuetTransport.largestID).contains($0) }) ?? true
         else { return nil }
         self = message

@@ -6,8 +6,10 @@ package struct DuetSong: Codable, Hashable, Sendable {
     package static let largestFile: Int64 = 512 << 20
     /// The longest song in seconds.
     package static let longestDuration = 6 * 3_600.0
-    /// The bytes of the longest name. In JSON they are at most twice as many, so that each message fits a datagram.
+    /// The bytes of the longest name in a message.
     private static let longestName = 160
+    /// The bytes of the longest new name in JSON, so that each message fits a datagram.
+    private static let longestNewName = 120
     /// The shortest song, and the shortest beat, in seconds.
     package static let shortestDuration = 1.0
 
@@ -23,15 +25,23 @@ package struct DuetSong: Codable, Hashable, Sendable {
     package var beat: Beat?
     /// True if the announcement of the room should not name the song; nil otherwise.
     package var isHidden: Bool?
+    /// The first attempt of the song since it was chosen; nil for 1.
+    package var firstAttempt: UInt32?
+    /// The guide vocal, which each singer hears at a level of one's own; nil without one.
+    package var guide: DuetGuide?
 
     private enum CodingKeys: String, CodingKey {
-        case name, byteCount = "bytes", hash = "sha256", duration = "seconds", beat, isHidden = "hidden"
+        case name, byteCount = "bytes", hash = "sha256", duration = "seconds", beat, isHidden = "hidden",
+            firstAttempt = "first", guide
     }
 
-    /// - Parameter name: is shortened to 160 bytes of UTF-8, without control characters.
+    /// - Parameter name: is shortened to 120 bytes in JSON, without control characters.
     package init(name: String, byteCount: Int64, hash: String, duration: Double, beat: Beat? = nil) {
         var name = String(String.UnicodeScalarView(name.unicodeScalars.map { Self.isControl($0) ? "-" : $0 }))
-        while name.utf8.count > Self.longestName { name.removeLast() }
+        // Quotation marks and backslashes have two bytes in JSON.
+        while name.utf8.count + name.utf8.count(where: { $0 == 0x22 || $0 == 0x5C }) > Self.longestNewName {
+            name.removeLast()
+        }
         (self.name, self.byteCount, self.hash, self.duration) = (name, byteCount, hash, duration)
         self.beat = beat
     }
@@ -57,8 +67,23 @@ package struct DuetSong: Codable, Hashable, Sendable {
         !name.isEmpty && name.utf8.count <= Self.longestName && isHash(hash)
             && !name.unicodeScalars.contains(where: Self.isControl)
             && (isBeat ? beat != nil && duration >= Self.shortestDuration : (1...Self.largestFile).contains(byteCount))
-            && duration > 0 && duration <= Self.longestDuration && beat?.isValid ?? true
+            && duration > 0 && duration <= Self.longestDuration && beat?.isValid ?? true && firstAttempt != 0
+            && guide.map { $0.isValid && $0.hash != hash && !isBeat } ?? true
     }
+}
+
+/// A voice that helps to sing a song: a file of the same length, found by its hash.
+package struct DuetGuide: Codable, Hashable, Sendable {
+    package var byteCount: Int64
+    /// The SHA-256 of the file in 64 hexadecimal digits.
+    package var hash: String
+
+    private enum CodingKeys: String, CodingKey { case byteCount = "bytes", hash = "sha256" }
+
+    package init(byteCount: Int64, hash: String) { (self.byteCount, self.hash) = (byteCount, hash) }
+
+    /// False if no file can have these values.
+    var isValid: Bool { isHash(hash) && (1...DuetSong.largestFile).contains(byteCount) }
 }
 
 /// A singer's aligned stem of an attempt: a file, found by its hash.

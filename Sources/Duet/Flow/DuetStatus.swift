@@ -43,6 +43,8 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
         package var hasBegun = false
         /// False if the singer only listens in this attempt.
         package var sings = true
+        /// The part that the singer has, 1 or 2; nil if it has none, and with an earlier program.
+        package var part: Int?
         /// True if the singer is in the same room, and heard through the air.
         package var isNearby = false
         /// The singer's last stem, which names its attempt; nil before the first.
@@ -55,6 +57,11 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
     package var phaseOfOthers: Phase?
     /// The number of the attempt, from 1.
     package var attempt: UInt32 = 1
+    /// The number of the attempt among those of the song, from 1.
+    package var take: UInt32 {
+        guard let first = song?.firstAttempt, first <= attempt else { return attempt }
+        return attempt - first + 1
+    }
     /// The random number of the attempt; nil if a program without such numbers has begun it.
     package var attemptID: UInt64?
     /// The mode of the attempt; nil until it is decided.
@@ -63,6 +70,13 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
     package var own: Member?
     /// False if the local singer only listens in this attempt.
     package var sings = true
+    /// The part that the local singer has, 1 or 2; nil before it is chosen.
+    package var part: Int?
+    /// The part that nobody has; nil if both are taken, or none.
+    package var freePart: Int? {
+        let taken = Set(([part] + singers.map(\.part)).compactMap(\.self))
+        return taken.count == 1 ? taken.first.map(DuetPart.other) : nil
+    }
     /// True if the singers take turns.
     package var isInTurn: Bool { if case .inTurn? = mode { true } else { false } }
     /// The attempt whose voices this one keeps; nil for none.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotAudioBase
+import EarshotAudioContainers
 import EarshotAudioFiles
 
 /// Does the work of a song's thread: passes on orders, fills the ring, and reads the played blocks. For one thread; reads no clock.
@@ -13,6 +14,9 @@ struct SongDeck: ~Copyable {
         case resume(HostTime)
         case seek(SongPosition, HostTime)
         case correct(Double)
+        /// The path of the guide vocal.
+        case guide(String)
+        case guideGain(Float)
     }
 
     private(set) var source: SongSource
@@ -53,6 +57,12 @@ struct SongDeck: ~Copyable {
             isWanted = true
             waitingOrders.append(.resume(at: time))
         case .correct(let correction): source.setCorrection(correction)
+        case .guide(let path):
+            do throws(AudioFileError) {
+                source.setGuide(try DamageTolerantReader(path: path))
+                state.guideFailure = nil
+            } catch { state.guideFailure = error }
+        case .guideGain(let gain): source.guideGain = gain
         }
     }
 
@@ -70,6 +80,7 @@ struct SongDeck: ~Copyable {
         while let order = waitingOrders.first, memory.orders.writer.push(order) { waitingOrders.removeFirst() }
         var isFilled = true
         do throws(AudioFileError) { isFilled = try source.fill(dueFrame: dueFrame) } catch { state.failure = error }
+        state.guideFailure = state.guideFailure ?? source.guideFailure
         for piece in source.takePieces() {
             ring.append(piece)
             log?.append(.ring(piece))

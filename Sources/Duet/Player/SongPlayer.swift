@@ -34,7 +34,7 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
     ///   - channelCount: the channels of the call.
     ///   - deviceRate: the call's rate in hertz.
     ///   - hash: the SHA-256 of the file, which the takes of the song name; nil if unknown.
-    ///   - handle: is called when the song ends or fails, on the thread that does the work.
+    ///   - handle: is called when the song ends, or the song or its guide vocal fails, on the thread that does the work.
     /// - Throws: the errors of opening; ``AudioFileError/notAudio(path:reason:)`` for a file without a frame.
     package convenience init(
         path: String, countIn: Beat? = nil, duration: Double? = nil, channelCount: Int, deviceRate: Double,
@@ -112,6 +112,12 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
     /// Silences the song in its place, or plays it again, with a fade. For one thread.
     package func setAudible(_ isAudible: Bool) { memory.isAudible.writer.store(isAudible) }
 
+    /// Mixes a guide vocal into the song, for the local participant only. Its frame 0 is the song's.
+    package func setGuide(path: String) { give(.guide(path)) }
+
+    /// Sets the gain of the guide vocal, 0 before. It is heard up to 0.7 s later, since the song is converted ahead.
+    package func setGuideGain(_ gain: Float) { give(.guideGain(gain)) }
+
     /// Returns a new record of what is played from now on. An earlier one ends.
     package func makeLog() -> SongLog {
         let log = SongLog(songSampleRate: sampleRate, songHash: hash)
@@ -143,7 +149,9 @@ package final class SongPlayer: @unchecked Sendable {  // only the thread uses `
         let isFilled = deck.fill()
         let new = deck.state
         published.withLock { $0 = new }
-        if new.hasEnded && !old.hasEnded || new.failure != old.failure { handle(new) }
+        if new.hasEnded && !old.hasEnded || new.failure != old.failure || new.guideFailure != old.guideFailure {
+            handle(new)
+        }
         return .milliseconds(isFilled ? Self.interval : Self.shortInterval)
     }
 }
@@ -165,6 +173,8 @@ package struct SongState: Sendable {
     package var missingFrameCount = 0
     /// The error that ended the song; nil if there is none.
     package var failure: AudioFileError?
+    /// The error that ended the guide vocal; nil if there is none. The song goes on.
+    package var guideFailure: AudioFileError?
 
     package init() {}
 }

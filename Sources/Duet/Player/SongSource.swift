@@ -23,8 +23,13 @@ package struct SongSource: ~Copyable {
     package private(set) var writtenCount = 0
     /// True if the song's last frame is in the ring, or reading failed.
     package private(set) var hasEnded = false
+    /// The error that ended the guide vocal; nil if there is none.
+    private(set) var guideFailure: AudioFileError?
+    /// The gain of the guide vocal, which is mixed into the frames that are written next.
+    var guideGain: Float = 0
 
     private let reader: ConvertedFileReader
+    private var guide: GuideVocal?
     private let countIn: Beat?
     private let memory: SongMemory
     private var ring: AudioRing { memory.ring }
@@ -61,6 +66,12 @@ package struct SongSource: ~Copyable {
     package mutating func setCorrection(_ correction: Double) {
         let limit = Self.largestCorrection
         resampler.step = step * (1 + (correction.isFinite ? max(-limit, min(limit, correction)) : 0))
+    }
+
+    /// Mixes a guide vocal into the song, in place of an earlier one. Its frame 0 is the song's.
+    mutating func setGuide(_ file: any SoundFileReader) {
+        guideFailure = nil
+        guide = GuideVocal(file, as: AudioFormat(sampleRate: sampleRate, channelCount: ring.channelCount))
     }
 
     /// Continues with another position, clamped to the song and its count-in.
@@ -145,10 +156,20 @@ package struct SongSource: ~Copyable {
             copySamples(resampler.input[c] + offset, resampler.input[0] + offset, silentCount)
         }
         if silentCount < frameCount {
-            _ = try reader.read(
-                into: resampler.input, frameCount: frameCount - silentCount, offset: offset + silentCount)
+            let (first, count) = (offset + silentCount, frameCount - silentCount)
+            _ = try reader.read(into: resampler.input, frameCount: count, offset: first)
+            addGuide(first, count)
         }
         resampler.append(frameCount)
         inputFrame += Int64(frameCount)
+    }
+
+    /// Adds the guide vocal to frames of the song in the resampler's input. A guide that cannot be read ends, and the song goes on.
+    private mutating func addGuide(_ offset: Int, _ frameCount: Int) {
+        guard let guide else { return }
+        do throws(AudioFileError) {
+            try guide.add(
+                to: resampler.input, offset: offset, from: Int(max(0, inputFrame)), frameCount, gain: guideGain)
+        } catch { (self.guide, guideFailure) = (nil, error) }
     }
 }

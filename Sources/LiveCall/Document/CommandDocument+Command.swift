@@ -148,7 +148,7 @@ extension CommandDocument {
 
     /// Returns the path if it is absolute; otherwise nil: the call may have another current folder than the sender.
     /// Returns nil for a relative path, and for one that is longer than the kernel's paths.
-    private static func absolutePath(_ path: String) -> String? {
+    static func absolutePath(_ path: String) -> String? {
         path.hasPrefix("/") && path.utf8.count < Int(PATH_MAX) ? path : nil
     }
 

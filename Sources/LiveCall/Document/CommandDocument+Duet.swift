@@ -10,7 +10,7 @@ extension CommandDocument {
     /// The names of the orders.
     private enum OrderName: String {
         case agree, withdraw, pause, resume, seek, singAgain, listen, stopListening, mix, balance, together, lead,
-            inTurn, nextTurn
+            inTurn, nextTurn, chooseSong, guide, part
     }
 
     /// Creates the document of an order.
@@ -18,12 +18,15 @@ extension CommandDocument {
         self.init(command: Self.duetCommand)
         let name: OrderName
         switch order {
+        case .chooseSong(let path, let beat): (name, self.path, self.beat) = (.chooseSong, path, beat)
         case .agree(let agrees): name = agrees ? .agree : .withdraw
         case .pause: name = .pause
         case .resume: name = .resume
         case .seek(let position): (name, seconds) = (.seek, position)
         case .singAgain: name = .singAgain
         case .nextTurn: name = .nextTurn
+        case .setPart(let part): (name, value) = (.part, "\(part)")
+        case .setGuide(let gain): (name, volume) = (.guide, gain)
         case .listen(let listens): name = listens ? .listen : .stopListening
         case .setMode(.together): name = .together
         case .setMode(.led(let leader)): (name, participant) = (.lead, UInt64(leader.number))
@@ -39,6 +42,9 @@ extension CommandDocument {
     /// Returns the order, with checked arguments.
     func duetOrder() throws(CommandDocumentError) -> DuetOrder {
         switch try requiredValue(control, "control", { OrderName(rawValue: $0) }) {
+        case .chooseSong:
+            if let beat { _ = try requiredValue(beat, "beat") { $0.isValid ? $0 : nil } }
+            return .chooseSong(path: try requiredValue(path, "path", Self.absolutePath), beat: beat)
         case .agree: return .agree(true)
         case .withdraw: return .agree(false)
         case .pause: return .pause
@@ -46,6 +52,10 @@ extension CommandDocument {
         case .seek: return .seek(to: try requiredValue(seconds, "seconds") { $0.isFinite ? $0 : nil })
         case .singAgain: return .singAgain
         case .nextTurn: return .nextTurn
+        case .part:
+            let part = try requiredValue(value, "value") { Int($0).flatMap { DuetPart.all.contains($0) ? $0 : nil } }
+            return .setPart(part)
+        case .guide: return .setGuide(gain: try requiredValue(volume, "volume") { (0...1).contains($0) ? $0 : nil })
         case .listen: return .listen(true)
         case .stopListening: return .listen(false)
         case .together: return .setMode(.together)
@@ -66,9 +76,11 @@ extension ErrorDocument {
         case .noSong: self.init(code: "no-song", text: "The call has no duet")
         case .songMissing: self.init(code: "song-missing", text: "The song has not arrived yet")
         case .notStarted: self.init(code: "not-started", text: "The song has not begun")
+        case .songPlays: self.init(code: "song-plays", text: "The song plays")
         case .started: self.init(code: "started", text: "The take has begun")
         case .notInTurn: self.init(code: "not-in-turn", text: "The singers do not take turns")
         case .noSinger: self.init(code: "no-singer", text: "The participant sings no duet")
+        case .noGuide: self.init(code: "no-guide", text: "The song has no guide vocal")
         case .noTime: self.init(code: "no-time", text: "The clocks are not synchronized yet")
         case .attemptOver: self.init(code: "take-over", text: "You have left this take")
         case .mixMissing: self.init(code: "no-mix", text: "The take has no mix yet")

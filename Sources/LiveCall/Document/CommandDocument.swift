@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import EarshotDuet
+
 /// A command as JSON: its name, and arguments that are not checked yet. A field that the command does not have is nil.
 package struct CommandDocument: Codable, Equatable, Sendable {
     /// The name of a `LiveCallCommand.Kind`; or `status` or `watch` on a socket.
@@ -49,12 +51,14 @@ package struct CommandDocument: Codable, Equatable, Sendable {
     package var text: String?
     /// The absolute path of a file.
     package var path: String?
+    /// The beat of a song's count-in.
+    package var beat: Beat?
 
     private enum CodingKeys: String, CodingKey {
         case protocolVersion = "protocol"
         case command, after, participant, request, name, admission, isMuted, isHeard, volume, dial, codec,
             frameMs, input, output, mode, isOn, effects, effect, parameter, value, folder, isAllowed, files, control,
-            seconds, isForAll, text, path
+            seconds, isForAll, text, path, beat
     }
 
     /// Creates a command without arguments.

@@ -17,6 +17,8 @@ package struct DuetDocument: Codable, Equatable, Sendable {
         package var hasArrived: Bool
         /// True if the singer is in the same room, and heard through the air.
         package var isNearby: Bool
+        /// The part that the singer has, 1 or 2; nil if unknown.
+        package var part: Int?
     }
 
     /// A voice of the take's mix, or its song.
@@ -42,6 +44,10 @@ package struct DuetDocument: Codable, Equatable, Sendable {
     package var countdown: Double?
     /// The part of the song's file that has arrived, 0 to 1; nil unless it is arriving.
     package var arrivedPart: Double?
+    /// The level of the guide vocal for the local participant, 0 to 1; nil if the song has none.
+    package var guideLevel: Double?
+    /// True if the guide vocal is here; nil if the song has none.
+    package var hasGuide: Bool?
     /// The number of the take.
     package var take: Int
     /// True if the local participant has agreed to the take.
@@ -50,6 +56,8 @@ package struct DuetDocument: Codable, Equatable, Sendable {
     package var mode: String?
     /// The number of the participant who leads or whose turn it is, the local one included; nil if there is none.
     package var leader: UInt64?
+    /// The part that the local participant has, 1 or 2; nil before it is chosen.
+    package var part: Int?
     package var singers: [Singer]
     /// The path of the take's mix; nil until it is complete.
     package var mix: String?
@@ -74,7 +82,8 @@ package struct DuetDocument: Codable, Equatable, Sendable {
         seconds = Self.rounded(duet.position)
         if case .counting(let seconds) = duet.phase { countdown = Self.rounded(seconds) }
         arrivedPart = status.arrivedPart
-        take = Int(duet.attempt)
+        (guideLevel, hasGuide) = (status.guide.map { Self.rounded(Double($0.gain)) }, status.guide?.isHere)
+        take = Int(duet.take)
         hasAgreed = duet.hasAgreed
         mode = duet.mode.map { mode in
             switch mode {
@@ -84,10 +93,11 @@ package struct DuetDocument: Codable, Equatable, Sendable {
             }
         }
         leader = duet.mode?.leader.map { UInt64($0.number) }
+        part = duet.part
         singers = duet.singers.map {
             Singer(
                 participant: UInt64($0.member.number), hasAgreed: $0.hasAgreed, cannotRecord: $0.cannotRecord,
-                hasArrived: status.presentStems.contains($0.member), isNearby: $0.isNearby)
+                hasArrived: status.presentStems.contains($0.member), isNearby: $0.isNearby, part: $0.part)
         }
         mix = status.mixPath
         mixPreset = status.mixPath == nil ? nil : status.mixPreset.name
@@ -100,7 +110,9 @@ package struct DuetDocument: Codable, Equatable, Sendable {
     }
 
     /// True from the count-in to the song's end.
-    package var isSong: Bool { ["counting", "singing", "paused"].contains(phase) }
+    package var isSong: Bool { Self.isSong(phase) }
+    /// Returns true for a phase from the count-in to the song's end.
+    package static func isSong(_ phase: String) -> Bool { ["counting", "singing", "paused"].contains(phase) }
     /// True from the song's end on, of the others' song if they sing without the local participant.
     package var isOver: Bool { ["ended", "listening"].contains(phaseOfOthers ?? phase) }
 

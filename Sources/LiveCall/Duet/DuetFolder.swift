@@ -162,7 +162,8 @@ package struct DuetFolder: Sendable {
     /// - Returns: the path of the stem in the folder.
     @discardableResult
     package mutating func addStem(
-        path stemPath: String, singer: String, key: KeyFingerprint?, isLocal: Bool, gaps: [StemGap]? = nil,
+        path stemPath: String, singer: String, key: KeyFingerprint?, isLocal: Bool, part: Int? = nil,
+        gaps: [StemGap]? = nil,
         recordingCount: Int = 0
     ) throws(DuetFolderError) -> String {
         let channelCount = try checkStem(stemPath)
@@ -183,7 +184,7 @@ package struct DuetFolder: Sendable {
             file: file, parts: 1, name: singer, names: names.suffix(RecordedVoice.maximumNameCount), key: key?.hex,
             isLocal: isLocal, kind: .voice,
             frameCount: frameCount, gaps: Self.described(gaps ?? StemGaps.read(stemPath), frameCount),
-            volumes: [.init(frame: 0, gain: 1)])
+            volumes: [.init(frame: 0, gain: 1)], voicePart: part ?? old.flatMap { manifest.tracks[$0].voicePart })
         if let old { new.tracks[old] = track } else { new.tracks.append(track) }
         new.channelCount = max(new.channelCount, channelCount)
         if isLocal { new.attempt?.recordingCount = recordingCount }

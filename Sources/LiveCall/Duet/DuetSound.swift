@@ -15,7 +15,9 @@ package enum DuetSound: Hashable, Sendable {
     /// - Parameter path: the path of the song's file; nil while it is not here.
     init?(_ song: DuetSong, path: String?) {
         if song.isBeat {
-            self = .beat(song)
+            var beat = song
+            beat.firstAttempt = nil  // not a property of the sound
+            self = .beat(beat)
         } else if let path {
             self = .file(path)
         } else {

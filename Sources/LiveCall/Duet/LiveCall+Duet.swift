@@ -8,6 +8,8 @@ import EarshotRooms
 
 /// An order of the local singer.
 package enum DuetOrder: Hashable, Sendable {
+    /// Chooses the file of the next song, as the host, with the beat of its count-in; nil if unknown.
+    case chooseSong(path: String, beat: Beat?)
     /// Agrees to sing the attempt, and to its recording, or takes the agreement back.
     case agree(Bool)
     case pause
@@ -18,10 +20,14 @@ package enum DuetOrder: Hashable, Sendable {
     case singAgain
     /// Chooses the mode of the attempt before it begins.
     case setMode(DuetMode<MemberID>)
+    /// Chooses the local singer's part before the song, 1 or 2. Of two singers, the other one takes the part that becomes free.
+    case setPart(Int)
     /// Begins the turn of the next singer, whose attempt keeps the voices of this one.
     case nextTurn
     /// Plays the mix of the attempt for all, or ends it.
     case listen(Bool)
+    /// Sets the level of the guide vocal, 0 to 1, for the local singer alone.
+    case setGuide(gain: Float)
     /// Makes the mix of the attempt again with a preset, for the local singer alone.
     case mix(MixPreset)
     /// Makes the mix of the attempt again with a voice, or the song, at other decibels, for the local singer alone.
@@ -34,12 +40,14 @@ extension LiveCall {
     package var duetStatus: LiveDuetStatus? { duet.withLock { $0.status(at: .now()) } }
 
     /// Chooses the song of the duet, which ``SongFile`` has described. The host's choice takes effect as soon as the call is in a
-    /// room.
-    /// - Parameter path: the path of the song's file; nil for a beat.
-    package func choose(_ song: DuetSong, path: String?) {
+    /// room. It replaces a song that does not play.
+    /// - Parameters:
+    ///   - path: the path of the song's file; nil for a beat.
+    ///   - guidePath: the path of its guide vocal; nil without one.
+    package func choose(_ song: DuetSong, path: String?, guidePath: String? = nil) {
         var song = song
         if !configuration.announcesSong { song.isHidden = true }
-        duet.withLock { $0.chosen = DuetSound(song, path: path).map { (song, $0) } }
+        duet.withLock { $0.chosen = DuetSound(song, path: path).map { (song, $0, guidePath) } }
     }
 
     /// Executes an order, or refuses it without a change.
@@ -49,6 +57,7 @@ extension LiveCall {
             let now = HostTime.now()
             guard duet.core != nil else { throw .noSong }
             switch order {
+            case .chooseSong: try duet.core?.checkChoice(at: now)
             case .agree(let agrees): try duet.core?.agree(agrees)
             case .pause: try duet.core?.pause(at: now)
             case .resume: try duet.core?.resume(at: now)
@@ -60,6 +69,8 @@ extension LiveCall {
                 try duet.mixAgain(at: time) { (files) throws(DuetRefusal) in
                     guard files.balance.setDecibels(decibels, of: voice) else { throw .noVoice(voice) }
                 }
+            case .setPart(let part): try duet.core?.setPart(part)
+            case .setGuide(let gain): try duet.setGuideGain(gain)
             case .setMode(let mode): try duet.core?.setMode(mode)
             case .nextTurn:
                 try duet.core?.beginNextTurn(id: DuetTransport.randomID())
@@ -69,8 +80,26 @@ extension LiveCall {
                 try duet.core?.agree()
             }
         }
+        switch order {
+        case .chooseSong(let path, let beat): readSong(path, beat)
         // A recording of the local voice is a part of the agreement.
-        if case .agree(true) = order { try? perform(.allowRecording(true)) }
+        case .agree(true): try? perform(.allowRecording(true))
+        default: break
+        }
+    }
+
+    /// Reads a song's file and chooses it. A failure is noted.
+    private func readSong(_ path: String, _ beat: Beat?) {
+        let number = duet.withLock { duet in
+            duet.choiceCount += 1
+            return duet.choiceCount
+        }
+        Task.detached { [self] in
+            do throws(DuetProblem) {
+                let song = try SongFile.describe(path, beat: beat)
+                if duet.withLock({ $0.choiceCount == number }) { choose(song, path: path) }
+            } catch { duet.withLock { $0.note(error) } }
+        }
     }
 
     /// True if the local participant can sing: it has a voice and may agree.
@@ -99,10 +128,13 @@ extension LiveCall {
             }
             duet.core = core
             duet.noteSleep()
-            if let (song, sound) = duet.chosen, own.isHost {
+            if let (song, sound, guidePath) = duet.chosen, own.isHost {
                 duet.chosen = nil
-                duet.sound = sound
-                try? duet.core?.choose(song, id: DuetTransport.randomID())  // only a guest is refused
+                do throws(DuetRefusal) {
+                    try duet.core?.choose(song, id: DuetTransport.randomID(), at: now)
+                    duet.sound = sound
+                    if let hash = song.guide?.hash, let guidePath { duet.guide = (hash, guidePath) }
+                } catch { duet.note(.notChosen(error)) }
             }
             let actions = duet.core?.tick(at: now) ?? []
             duet.followTime(at: now)
@@ -127,19 +159,25 @@ extension LiveCall {
     /// Names the song in the announcement of the room, if this participant is the host and the song is not hidden.
     private func announceSong(isHost: Bool) {
         let isChanged = duet.withLock { duet in
-            let title = duet.core?.song.flatMap { isHost && $0.isHidden != true ? $0.title : nil }
-            defer { duet.announcedSong = title }
-            return title != duet.announcedSong
+            let status = duet.core?.status(at: .now())
+            let title = status?.song.flatMap { isHost && $0.isHidden != true ? $0.title : nil }
+            let new = (title: title, freePart: title == nil ? nil : status?.freePart)
+            defer { duet.announcedSong = new }
+            return new != duet.announcedSong
         }
         guard isChanged else { return }
         // Tasks may run in another order, so each announces the present title.
-        Task { [self] in await room.announceSong(duet.withLock { $0.announcedSong }) }
+        Task { [self] in
+            let song = duet.withLock { $0.announcedSong }
+            await room.announceSong(song.title, freePart: song.freePart)
+        }
     }
 
     private func execute(_ action: DuetCore<MemberID>.Action, to others: [MemberID]) {
         switch action {
         case .send(let bytes): for member in others { room.sendDatagram(bytes, to: member) }
         case .sendSong(let member): sendSong(to: member)
+        case .sendGuide(let member): sendGuide(to: member)
         case .setSong(let song): setSong(song)
         case .play(let position, let time): play(from: position, at: time, isMix: false)
         case .playMix(let position, let time): play(from: position, at: time, isMix: true)
@@ -155,6 +193,7 @@ extension LiveCall {
 
     private func setSong(_ song: DuetSong) {
         closeSong()
+        findGuide(of: song)
         let sound = duet.withLock { duet in
             let sound = DuetSound(song, path: duet.sound?.path)
             duet.beginSong(nil, nil)
@@ -207,9 +246,12 @@ extension LiveCall {
     /// - Parameter song: the song of the sound; nil for a mix.
     private func openPlayer(_ sound: DuetSound, of song: DuetSong?) -> SongPlayer? {
         do throws(SongError) {
-            return try openSong(sound, of: song) { [weak self] state in
+            let player = try openSong(sound, of: song) { [weak self] state in
                 if let failure = state.failure { self?.duet.withLock { $0.note(.song(failure)) } }
+                if let failure = state.guideFailure { self?.duet.withLock { $0.note(.guide(failure)) } }
             }
+            if song != nil { duet.withLock { $0.addGuide(to: player) } }
+            return player
         } catch {
             let problem: DuetProblem =
                 switch error {
@@ -236,6 +278,13 @@ extension LiveCall {
 
     private func sendSong(to member: MemberID) {
         guard let path = duet.withLock({ $0.sound?.path }) else { return }
+        sendSongFile(path, to: member) { $0.songTransferEnded(to: member, at: .now()) }
+    }
+
+    /// Sends the file of a song, or of its guide vocal.
+    /// - Parameter note: notes the end of the transfer.
+    func sendSongFile(_ path: String, to member: MemberID, note: @escaping @Sendable (inout DuetCore<MemberID>) -> Void)
+    {
         Task { [self] in
             var reason: TransferError?
             do throws(TransferError) {
@@ -243,8 +292,11 @@ extension LiveCall {
                 do throws(TransferFailure) { try await file.finished() } catch { reason = error.reasons[member] }
             } catch { reason = error }
             duet.withLock { duet in
-                duet.core?.songTransferEnded(to: member, at: .now())
-                // A member that has found the song declines it.
+                if var core = duet.core {
+                    note(&core)
+                    duet.core = core
+                }
+                // A member that has found the file declines it.
                 guard let reason, reason != .declined else { return }
                 duet.note(.notSent(name: PathText.fileName(path), to: member, reason))
             }

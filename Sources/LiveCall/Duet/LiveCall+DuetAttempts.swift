@@ -72,7 +72,7 @@ extension LiveCall {
             duet.noteSingers(snapshot, at: now)
             let present = Set((duet.core?.status(at: now).singers ?? []).map(\.member))
             var (stems, mixes): ([(UInt32, LiveDuet.Attempt)], [(UInt32, LiveDuet.Attempt)]) = ([], [])
-            for (_, number, files) in duet.attempts {
+            for (number, files) in duet.attempts {
                 if files.isOver, !isRecording, !files.isStemRequested {
                     duet.update(files.folder) { $0.isStemRequested = true }
                     stems.append((number, files))
@@ -100,7 +100,7 @@ extension LiveCall {
             try? await Task.sleep(for: .milliseconds(50))
         }
         guard let own else { return }
-        for (_, number, files) in duet.withLock({ $0.attempts }) {
+        for (number, files) in duet.withLock({ $0.attempts }) {
             if !files.isStemRequested { _ = await makeStem(number, files, by: own) }
             let isUnmixed = duet.withLock { duet in
                 duet.attempts.contains { $0.files.folder == files.folder && !$0.files.isMixed && $0.files.hasVoice }
@@ -124,7 +124,8 @@ extension LiveCall {
                 if let fault = stem.faults.first { duet.withLock { $0.note(.stem(of: nil, fault)) } }
                 var folder = try duetFolder(of: attempt)
                 let path = try folder.addStem(
-                    path: stem.path, singer: own.name.text, key: own.key, isLocal: true, gaps: stem.gaps,
+                    path: stem.path, singer: own.name.text, key: own.key, isLocal: true, part: attempt.part,
+                    gaps: stem.gaps,
                     recordingCount: attempt.recordingFolders.count)
                 let (hash, byteCount) = try SongFile.hash(path, limit: DuetStem.largestFile)
                 return (path, DuetStem(attempt: number, byteCount: byteCount, hash: hash))

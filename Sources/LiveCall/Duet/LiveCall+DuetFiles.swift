@@ -23,9 +23,14 @@ extension LiveCall {
                 await receive(song, file, from: member)
                 return true
             }
+            if let guide = song.guide, guide.hash == file.hash.hex, guide.byteCount == file.size {
+                await receive(guide, of: song, file, from: member)
+                return true
+            }
             if let stem = status.singers.first(where: { $0.member == member })?.stem,
                 stem.hash == file.hash.hex, stem.byteCount == file.size,
-                Double(stem.byteCount) <= (song.duration + 1) * Self.stemBytesPerSecond
+                case let duration = duet.withLock({ $0[stem.attempt]?.duration }) ?? song.duration,
+                Double(stem.byteCount) <= (duration + 1) * Self.stemBytesPerSecond
             {
                 // Silent voices are equal, so the file may be that of an attempt which is announced in a moment.
                 isRepeated = duet.withLock { $0[stem.attempt]?.stems.contains(member) ?? false }
@@ -47,45 +52,70 @@ extension LiveCall {
     }
 
     private func receive(_ song: DuetSong, _ file: IncomingFile, from member: MemberID) async {
+        let isWanted = accepts(song.byteCount, from: member, \.arrivedPart) {
+            $0.status(at: .now()).phase == .gettingSong
+        }
+        guard isWanted else { return file.decline() }
+        if let path = await receiveSongFile(file, of: song, \.arrivedPart) { openSong(song, .file(path)) }
+    }
+
+    private func receive(_ guide: DuetGuide, of song: DuetSong, _ file: IncomingFile, from member: MemberID) async {
+        let isWanted = accepts(guide.byteCount, from: member, \.arrivedGuidePart) { $0.presentGuide != guide.hash }
+        guard isWanted else { return file.decline() }
+        if let path = await receiveSongFile(file, of: song, \.arrivedGuidePart) { setGuide(guide, path) }
+    }
+
+    /// Returns true if the host's file is wanted, and notes that it is arriving.
+    /// - Parameters:
+    ///   - part: the part of the file that has arrived.
+    ///   - isMissing: returns true while the file is not here.
+    private func accepts(
+        _ byteCount: Int64, from member: MemberID, _ part: WritableKeyPath<LiveDuet, Double?>,
+        _ isMissing: (DuetCore<MemberID>) -> Bool
+    ) -> Bool {
         let isHost = state.withLock { $0.core.snapshot[member]?.isHost ?? false }
-        let isWanted = duet.withLock { duet in
-            guard isHost, duet.core?.status(at: .now()).phase == .gettingSong, duet.arrivedPart == nil else {
-                return false
-            }
-            guard duet.acceptedSongBytes + song.byteCount <= LiveDuet.songLimit else {
+        return duet.withLock { duet in
+            guard isHost, let core = duet.core, isMissing(core), duet[keyPath: part] == nil else { return false }
+            guard duet.acceptedSongBytes + byteCount <= LiveDuet.songLimit else {
                 duet.note(.tooManySongs(limit: LiveDuet.songLimit))
                 return false
             }
-            duet.acceptedSongBytes += song.byteCount
-            duet.arrivedPart = 0
+            duet.acceptedSongBytes += byteCount
+            duet[keyPath: part] = 0
             return true
         }
-        guard isWanted else { return file.decline() }
+    }
+
+    /// Receives a file of a song into the folder of songs. Returns its path; nil after a failure, which is noted.
+    private func receiveSongFile(
+        _ file: IncomingFile, of song: DuetSong, _ part: WritableKeyPath<LiveDuet, Double?> & Sendable
+    ) async -> String? {
+        /// Sets the part that has arrived, unless the host has chosen another song.
+        @Sendable func setPart(_ value: Double?) {
+            duet.withLock { if $0.core?.song?.hash == song.hash { $0[keyPath: part] = value } }
+        }
         let folder = configuration.songFolder
         if let code = PathText.makeFolder(folder, mode: 0o700) {
-            duet.withLock { duet in
-                duet.note(.folder(path: folder, code: code))
-                duet.arrivedPart = nil
-            }
-            return file.decline()
+            duet.withLock { $0.note(.folder(path: folder, code: code)) }
+            setPart(nil)
+            file.decline()
+            return nil
         }
         do throws(TransferError) {
             try await file.accept(into: folder)
-            let progress = Task { [self] in
+            let progress = Task {
                 for await progress in file.progress {
-                    let part = progress.size > 0 ? Double(progress.bytes) / Double(progress.size) : 1
-                    duet.withLock { $0.arrivedPart = part }
+                    setPart(progress.size > 0 ? Double(progress.bytes) / Double(progress.size) : 1)
                 }
             }
             defer { progress.cancel() }
             let path = try await file.finished()
-            duet.withLock { $0.arrivedPart = nil }
-            openSong(song, .file(path))
+            setPart(nil)
+            return path
         } catch {
-            duet.withLock { duet in
-                duet.arrivedPart = nil
-                duet.note(.notReceived(name: song.name, error))
-            }
+            setPart(nil)
+            duet.withLock { $0.note(.notReceived(name: song.name, error)) }
+            return nil
         }
     }
 
@@ -110,7 +140,9 @@ extension LiveCall {
             do {
                 try await duetFiles.run { [self] in
                     var folder = try duetFolder(of: attempt)
-                    try folder.addStem(path: path, singer: singer.name.text, key: singer.key, isLocal: false)
+                    try folder.addStem(
+                        path: path, singer: singer.name.text, key: singer.key, isLocal: false,
+                        part: attempt.parts[member])
                 }
                 duet.withLock { duet in duet.update(attempt.folder) { $0.add(stemOf: member) } }
             } catch {

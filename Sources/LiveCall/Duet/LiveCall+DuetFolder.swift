@@ -38,7 +38,9 @@ extension LiveCall {
     func checkTakeFolder(for order: DuetOrder) throws(DuetRefusal) {
         switch order {
         case .agree(true), .singAgain, .nextTurn: break
-        case .agree(false), .pause, .resume, .seek, .listen, .mix, .balance, .setMode: return
+        case .chooseSong, .setGuide, .agree(false), .pause, .resume, .seek, .listen, .mix, .balance, .setMode,
+            .setPart:
+            return
         }
         let (song, singerCount, present) = duet.withLock {
             ($0.core?.song, $0.core?.status(at: .now()).singers.count ?? 0, $0.folder)

@@ -29,9 +29,9 @@ package struct DuetTakeReport: Codable, Hashable, Sendable {
 extension LiveCall {
     /// The reports of all attempts, in order. Waits for the disk.
     package var duetTakeReports: [DuetTakeReport] {
-        duet.withLock { $0.attempts }.map { _, number, files in
+        duet.withLock { $0.attempts }.map { number, files in
             var report = DuetTakeReport(
-                song: files.songTitle, take: number, folder: files.folder, mix: files.mixPath)
+                song: files.songTitle, take: files.identity?.number ?? number, folder: files.folder, mix: files.mixPath)
             let manifest = try? RecordingManifest(inFolder: files.folder)
             report.voices = (manifest?.tracks ?? []).filter { $0.kind == .voice }.map { track in
                 let gapFrames = track.gaps.reduce(0.0) { $0 + Double(max(0, $1.frameCount)) }

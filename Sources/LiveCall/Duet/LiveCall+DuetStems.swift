@@ -64,6 +64,7 @@ extension LiveDuet {
         }
         for singer in status.singers where singer.hasAgreed && singer.sings {
             self[status.attempt]?.add(singer: singer.member, key: snapshot[singer.member]?.key)
+            self[status.attempt]?.parts[singer.member] = singer.part
         }
     }
 

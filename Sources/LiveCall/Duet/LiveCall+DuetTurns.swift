@@ -27,11 +27,13 @@ extension LiveCall {
     func makeAttempt(_ number: UInt32, by own: Participant?) throws(CallRecordingError) -> LiveDuet.Attempt? {
         let (song, sound, status) = duet.withLock { ($0.core?.song, $0.sound, $0.core?.status(at: .now())) }
         guard let song, let sound else { return nil }
-        let identity = RecordingManifest.Attempt(number: number, id: status?.attemptID, key: own?.key?.hex)
+        let identity = RecordingManifest.Attempt(
+            number: status?.take ?? number, id: status?.attemptID, key: own?.key?.hex)
         let folders = try makeTakeFolders(identity, song)
         var files = LiveDuet.Attempt(
             folder: folders.folder, recordingFolders: folders.recordings, identity: identity, sound: sound,
-            songTitle: RecordingFolder.cleaned(song.title))
+            songTitle: RecordingFolder.cleaned(song.title), duration: song.duration)
+        files.part = status?.part
         files.keptFolder = duet.withLock { duet in status?.keptAttempt.flatMap { duet[$0]?.folder } }
         return files
     }
@@ -63,7 +65,8 @@ extension DuetFolder {
                 try AtomicFileReplacement(of: copy, copying: source, isPrivate: true).commit()
             } catch { throw .output(error) }
             try addStem(
-                path: copy, singer: track.name, key: track.key.flatMap { KeyFingerprint(hex: $0) }, isLocal: false)
+                path: copy, singer: track.name, key: track.key.flatMap { KeyFingerprint(hex: $0) }, isLocal: false,
+                part: track.voicePart)
         }
     }
 }

@@ -18,6 +18,8 @@ struct LiveDuet: Sendable {
         var identity: RecordingManifest.Attempt?
         var sound: DuetSound
         var songTitle: String
+        /// The length of the song in seconds.
+        var duration = DuetSong.longestDuration
         /// The other singers who agreed to the attempt.
         var singers: Set<MemberID> = []
         /// The others who agreed, but only listen.
@@ -26,6 +28,9 @@ struct LiveDuet: Sendable {
         var isSung = true
         /// The folder of the attempt whose voices this one keeps; nil for none.
         var keptFolder: String?
+        /// The parts of the local singer and of the others who agreed, 1 or 2.
+        var part: Int?
+        var parts: [MemberID: Int] = [:]
         var keys: [KeyFingerprint: MemberID] = [:]
         /// True once the recording was asked to end.
         var isOver = false
@@ -113,9 +118,11 @@ struct LiveDuet: Sendable {
 
     var core: DuetCore<MemberID>?
     /// The song that the local singer has chosen, until the call is in a room.
-    var chosen: (song: DuetSong, sound: DuetSound)?
-    /// The title that the room's announcement has.
-    var announcedSong: String?
+    var chosen: (song: DuetSong, sound: DuetSound, guidePath: String?)?
+    /// The choices so far. Only the last one counts, since reading a large song's file takes a while.
+    var choiceCount = 0
+    /// The title and the free part that the room's announcement has.
+    var announcedSong: (title: String?, freePart: Int?) = (nil, nil)
     /// The sound of the present song; nil while its file is not here.
     var sound: DuetSound?
     /// The player of the present song, or of its mix; nil without one.
@@ -133,10 +140,16 @@ struct LiveDuet: Sendable {
     var acceptedSongBytes: Int64 = 0
     /// The part of the song's file that has arrived; nil unless it is arriving.
     var arrivedPart: Double?
+    /// The file of the last guide vocal, by its hash; nil before the first.
+    var guide: (hash: String, path: String)?
+    /// The level at which the local singer hears guide vocals.
+    var guideGain: Float = 1
+    /// The part of the guide vocal's file that has arrived; nil unless it is arriving.
+    var arrivedGuidePart: Double?
     /// The folder of the present song's attempts; nil before the first.
     var folder: String?
-    /// The attempts of all songs, in order, each with its song's hash and its number.
-    private(set) var attempts: [(song: String, number: UInt32, files: Attempt)] = []
+    /// The attempts of all songs, in order, each with its number. Another song continues the numbers.
+    private(set) var attempts: [(number: UInt32, files: Attempt)] = []
     /// Seconds for which a file from a singer waits for the announcement that asks for it.
     var announcementTime = 2.0
     /// The attempt to record as soon as no other recording runs; nil without one.
@@ -161,22 +174,20 @@ struct LiveDuet: Sendable {
         if problems.count < Self.problemLimit { problems.append(problem) }
     }
 
-    /// The attempt of a number with the present song.
+    /// The attempt of a number.
     subscript(number: UInt32) -> Attempt? {
         get { index(of: number).map { attempts[$0].files } }
         set {
-            guard let newValue, let hash = core?.song?.hash else { return }
+            guard let newValue else { return }
             if let index = index(of: number) {
                 attempts[index].files = newValue
             } else {
-                attempts.append((hash, number, newValue))
+                attempts.append((number, newValue))
             }
         }
     }
 
-    private func index(of number: UInt32) -> Int? {
-        attempts.firstIndex { $0.number == number && $0.song == core?.song?.hash }
-    }
+    private func index(of number: UInt32) -> Int? { attempts.firstIndex { $0.number == number } }
 
     /// Changes the attempt with a folder.
     mutating func update(_ folder: String, _ change: (inout Attempt) -> Void) {
@@ -195,8 +206,13 @@ struct LiveDuet: Sendable {
         // The recording goes on for a moment after the song.
         let isEnding = duet.phase == .ended && attempt?.isOver == false
         let open = attempts.map(\.files).filter { $0.isOver || isEnding && $0.folder == attempt?.folder }
+        let guide = duet.song?.guide.map { guide in
+            LiveDuetStatus.Guide(
+                gain: guideGain, isHere: guide.hash == self.guide?.hash, arrivedPart: arrivedGuidePart)
+        }
         return LiveDuetStatus(
-            duet: duet, arrivedPart: arrivedPart, presentStems: attempt?.stems ?? [], singers: attempt?.singers ?? [],
+            duet: duet, arrivedPart: arrivedPart, guide: guide, presentStems: attempt?.stems ?? [],
+            singers: attempt?.singers ?? [],
             mixPath: attempt?.mixPath, mixPreset: attempt?.mixPreset ?? .standard,
             preset: attempt?.preset ?? .standard, balance: attempt?.balance ?? MixBalance(),
             mixBalance: attempt?.mixBalance ?? MixBalance(),
@@ -230,7 +246,7 @@ struct LiveDuet: Sendable {
     /// Begins with another song, or with its sound.
     mutating func beginSong(_ sound: DuetSound?, _ player: SongPlayer?) {
         (self.sound, self.player, playedMix) = (sound, player, nil)
-        (folder, arrivedPart) = (nil, nil)
+        (folder, arrivedPart, arrivedGuidePart) = (nil, nil, nil)
         follower = SongFollower()
     }
 

@@ -12,6 +12,8 @@ public struct LiveDuetStatus: Sendable {
     package var duet: DuetStatus<MemberID>
     /// The part of the song's file that has arrived, 0 to 1; nil unless it is arriving.
     package var arrivedPart: Double?
+    /// The song's guide vocal; nil without one.
+    package var guide: Guide?
     /// The singers whose stems of the attempt are in its folder, this one included.
     package var presentStems: Set<MemberID> = []
     /// The other singers who agreed to the attempt.
@@ -42,10 +44,22 @@ public struct LiveDuetStatus: Sendable {
     package var isSongElsewhere = false
     /// The failures so far, in order.
     package var problems: [DuetProblem] = []
+
+    /// The guide vocal of the song, as the local singer hears it.
+    package struct Guide: Hashable, Sendable {
+        /// A factor, 0 to 1.
+        package var gain: Float
+        /// True once its file is here.
+        package var isHere: Bool
+        /// The part of its file that has arrived, 0 to 1; nil unless it is arriving.
+        package var arrivedPart: Double?
+    }
 }
 
 /// A failure in a duet. The call goes on.
 package enum DuetProblem: Error, Sendable {
+    /// The host's next song was not exchanged for the present one.
+    case notChosen(DuetRefusal)
     /// The song's file cannot be played, or not to its end.
     case song(AudioFileError)
     /// The song did not arrive from the network.
@@ -62,6 +76,12 @@ package enum DuetProblem: Error, Sendable {
     case tooShort(path: String, limit: Double)
     /// The end of the song's file is missing. It has so many seconds, which can be sung.
     case cutOff(name: String, duration: Double)
+    /// The guide vocal cannot be played. The song goes on without it.
+    case guide(AudioFileError)
+    /// The guide vocal is as long as another song; in seconds.
+    case guideLength(path: String, seconds: Double, song: Double)
+    /// The guide vocal is the song itself.
+    case guideIsSong(path: String)
     /// The song's thread cannot be started; an errno.
     case system(code: Int32)
     /// The call has no sound.

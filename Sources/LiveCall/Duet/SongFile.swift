@@ -28,6 +28,24 @@ package enum SongFile {
             name: PathText.fileName(path), byteCount: byteCount, hash: hash, duration: duration, beat: beat)
     }
 
+    /// Reads the hash and the length of a song's guide vocal.
+    package static func describeGuide(_ path: String, of song: DuetSong) throws(DuetProblem) -> DuetGuide {
+        let (hash, byteCount) = try hash(path, limit: DuetSong.largestFile)
+        let duration: Double
+        do throws(AudioFileError) {
+            let (rate, frameCount) = try length(path)
+            duration = Double(frameCount) / rate
+        } catch { throw .song(error) }
+        guard hash != song.hash else { throw .guideIsSong(path: path) }
+        guard abs(duration - song.duration) <= guideTolerance else {
+            throw .guideLength(path: path, seconds: duration, song: song.duration)
+        }
+        return DuetGuide(byteCount: byteCount, hash: hash)
+    }
+
+    /// The seconds by which the lengths of a song and its guide vocal may differ.
+    private static let guideTolerance = 1.0
+
     /// Describes a beat in place of a song.
     /// - Parameter duration: in seconds, ``DuetSong/shortestDuration`` to ``DuetSong/longestDuration``.
     package static func describe(_ beat: Beat, duration: Double) -> DuetSong {

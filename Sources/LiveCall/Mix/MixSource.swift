@@ -2,6 +2,7 @@
 
 import EarshotAudioBase
 import EarshotAudioFiles
+import EarshotDuet
 
 /// A recording that can be mixed: its description was read and checked.
 package struct MixSource: Sendable {
@@ -16,6 +17,8 @@ package struct MixSource: Sendable {
         /// The number of gaps, and their seconds.
         package var gapCount: Int
         package var gapSeconds: Double
+        /// The part of the song that the singer had, 1 or 2; nil if unknown.
+        package var part: Int? { track.voicePart.flatMap { DuetPart.all.contains($0) ? $0 : nil } }
         /// True for the song, which is mixed as it is.
         package var isSong: Bool { track.kind == .song }
         let track: RecordingManifest.Track

@@ -53,6 +53,8 @@ struct RecordingManifest: Codable, Equatable {
         var takes: [String]?
         /// The SHA-256 of a song's file in hexadecimal digits; nil if unknown, and for voices.
         var hash: String?
+        /// The part of the song that the singer had, 1 or 2; nil if unknown.
+        var voicePart: Int?
     }
 
     /// The content of a track.

@@ -34,12 +34,14 @@ extension NearbySession {
     private func announcement(_ host: RoomHost) -> RoomAnnouncement {
         RoomAnnouncement(
             roomID: host.roster.room, hostKey: fingerprint, needsPIN: host.needsPIN,
-            memberCount: host.roster.members.count, song: discovery.song)
+            memberCount: host.roster.members.count, song: discovery.song,
+            freePart: discovery.freePart)
     }
 
     /// Announces the title of the song that the room sings, while this session is the host; nil for none.
-    package func announceSong(_ title: String?) {
-        discovery.song = title
+    /// - Parameter freePart: the part that nobody sings, 1 or 2; nil if there is none.
+    package func announceSong(_ title: String?, freePart: Int?) {
+        (discovery.song, discovery.freePart) = (title, freePart)
         announce()
     }
 

@@ -54,6 +54,8 @@ struct CallOptions: ParsableArguments {
     var duetFolder: String?
     /// True for a call of `earshot duet`.
     var isDuet = false
+    /// The songs of a duet that follow the first one, in order.
+    var nextSongs: [NextSong.Named] = []
     /// True if the user agrees to duets without being asked.
     var agreesToDuet = false
     /// False if the room's announcement does not name the song.

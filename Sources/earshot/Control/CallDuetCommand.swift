@@ -10,7 +10,7 @@ struct ControlDuet: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "duet", abstract: "Show and control the duet of the call.",
         discussion: """
-            Without arguments, shows the duet. agree and withdraw answer the question before a take; lead NAME (lead alone: you) lets the others hear the song in time with that voice, and together lets all hear it at one instant; turn NAME (turn alone: you) lets you take turns, beginning with that singer, and next begins the next one's turn; pause, resume and seek 1:30, +5s or -5s change the song for all; again begins a new take, also in mid-song; listen plays the mix for all, and stop ends it; mix stage makes your mix again with that preset of earshot mix, and balance Ben -2dB with that voice quieter.
+            Without arguments, shows the duet. agree and withdraw answer the question before a take; song FILE, or its http address, is the host's next song; lead NAME (lead alone: you) lets the others hear the song in time with that voice, and together lets all hear it at one instant; turn NAME (turn alone: you) lets you take turns, beginning with that singer, and next begins the next one's turn; pause, resume and seek 1:30, +5s or -5s change the song for all; again begins a new take, also in mid-song; listen plays the mix for all, and stop ends it; mix stage makes your mix again with that preset of earshot mix, and balance Ben -2dB with that voice quieter; guide 20% lets you hear the guide vocal at that level; part first or part second is the part that you sing.
             """)
 
     static let examples = [
@@ -18,13 +18,14 @@ struct ControlDuet: ExampledCommand {
         CommandExample("Let Anna lead the next take over a slow line", "earshot call duet lead Anna"),
         CommandExample("Go back ten seconds, for all", "earshot call duet seek -10s"),
         CommandExample("Listen to the mix together", "earshot call duet listen"),
+        CommandExample("Go on with another song, as the host", "earshot call duet song moon.ogg"),
     ]
 
     @Argument(
         help: ArgumentHelp("One of the words above.", valueName: "word"),
         completion: .list([
             "agree", "withdraw", "lead", "together", "turn", "next", "pause", "resume", "seek", "again", "listen",
-            "stop", "mix", "balance",
+            "stop", "mix", "balance", "song", "guide", "part",
         ]))
     var words: [String] = []
 
@@ -42,10 +43,16 @@ struct ControlDuet: ExampledCommand {
                 if request == .show { return try Terminal.output(DuetSentences.noDuet + "\n") }
                 throw Failure(DuetSentences.noDuet, status: Failure.unavailable)
             }
-            guard let order = try request.order(for: duet, in: status) else {
+            guard var order = try request.order(for: duet, in: status) else {
                 return try Terminal.output(DuetSentences.status(duet, status.participants) + "\n")
             }
             if let words = order.obstacle(duet) { throw Failure(words, status: Failure.unavailable) }
+            if case .chooseSong(let name, let beat) = order {
+                guard status.localParticipant?.isHost == true else {
+                    throw Failure(DuetSentences.hostChooses, status: Failure.unavailable)
+                }
+                order = .chooseSong(path: try HostSong(name, to: nil).path, beat: beat)
+            }
             try client.perform(order)
             Terminal.say(DuetSentences.done(order, duet, status.participants))
         }
@@ -78,6 +85,16 @@ enum DuetRequest: Equatable {
         case ("turn", 2): self = .turn(words[1])
         case ("next", 1): self = .order(.nextTurn)
         case ("again", 1): self = .order(.singAgain)
+        case ("guide", 2):
+            guard let gain = try? VolumeArgument.gain(words[1]), gain <= 1 else {
+                throw ValidationError("use: guide 20%, from 0% to 100%")
+            }
+            self = .order(.setGuide(gain: gain))
+        case ("guide", _): throw ValidationError("use: guide 20%, from 0% to 100%")
+        case ("part", 2) where words[1] == "first": self = .order(.setPart(1))
+        case ("part", 2) where words[1] == "second": self = .order(.setPart(2))
+        case ("part", _): throw ValidationError("use: part first, or part second")
+        case ("song", 2): self = .order(.chooseSong(path: words[1], beat: nil))
         case ("listen", 1): self = .order(.listen(true))
         case ("stop", 1): self = .order(.listen(false))
         case ("mix", 2):
@@ -102,7 +119,7 @@ enum DuetRequest: Equatable {
         case ("seek", _): throw ValidationError("use: seek 1:30, seek +5s or seek -5s")
         default:
             throw ValidationError(
-                "use one of: agree, withdraw, lead NAME, together, turn NAME, next, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB"
+                "use one of: agree, withdraw, lead NAME, together, turn NAME, next, pause, resume, seek 1:30, again, listen, stop, mix stage, balance NAME -2dB, song FILE, guide 20%, part first"
             )
         }
     }
@@ -136,12 +153,19 @@ extension DuetOrder {
         let isUseful: Bool
         switch self {
         case .agree(false), .listen(true), .singAgain, .mix, .balance: return nil
+        case .setGuide: return duet.guideLevel == nil ? DuetSentences.refused(.noGuide) : nil
+        case .chooseSong:
+            let isPlaying = ([duet.phase, duet.phaseOfOthers].compactMap(\.self)).contains {
+                DuetDocument.isSong($0) || $0 == "findingTime"
+            }
+            return isPlaying ? DuetSentences.choiceEnded : nil
         case .agree(true):
             if duet.isOver { return "The song is over. Sing it again: earshot call duet again" }
             return duet.phase == "agreeing" || duet.phase == "gettingSong" ? nil : "You sing this take already."
-        case .setMode:
+        case .setMode, .setPart:
             if ["agreeing", "gettingSong"].contains(duet.phase) { return nil }
-            return "The mode can be chosen only before a take. Begin one: earshot call duet again"
+            let subject = if case .setPart = self { "part" } else { "mode" }
+            return "The \(subject) can be chosen only before a take. Begin one: earshot call duet again"
         case .nextTurn:
             guard duet.mode == "inTurn" else {
                 return "You are not taking turns. Begin that: earshot call duet turn"

@@ -25,26 +25,30 @@ struct HostDuet: ExampledCommand {
     static let configuration = CommandConfiguration(
         commandName: "host", abstract: "Open a room to sing a song in.",
         discussion: """
-            Guests get the song's file, and all must agree before it begins. A beat needs no file, and is not in the mix. Without --dial and --codec, the call has the least delay: --dial sing, --codec pcm.
+            Guests get the song's file, and all must agree before it begins. After a song, n offers the next one. A beat needs no file, and is not in the mix. Without --dial and --codec, the call has the least delay: --dial sing, --codec pcm.
             """)
 
     static let examples = [
         CommandExample("Sing a song with whoever joins", "earshot duet host 'Blue Moon.ogg'"),
         CommandExample("Sing a song from the network", "earshot duet host https://example.org/songs/moon.ogg"),
+        CommandExample("Sing two songs, one after the other", "earshot duet host first.ogg second.ogg"),
+        CommandExample("Help the singers with a recorded voice", "earshot duet host song.ogg --guide vocal.ogg"),
         CommandExample("Count in a waltz", "earshot duet host waltz.mp3 --tempo 160 --bar 3"),
         CommandExample("Sing to a beat for ten minutes", "earshot duet host --beat 96 --length 10m"),
         CommandExample("Sing with known guests over JACK", "earshot duet host song.mp3 --accept known --device jack"),
     ]
 
     @Argument(
-        help: "The song to sing to: a sound file of any kind, or its http address. --beat needs none.",
+        help: "The songs to sing, one after the other: sound files of any kind, or http addresses. --beat needs none.",
         completion: .file())
-    var song: String?
+    var songs: [String] = []
 
     @Option(help: ArgumentHelp("The room's name, up to 63 bytes. [default: NAME's room]", valueName: "room"))
     var room: String?
 
     @OptionGroup(title: "Song") var beat: BeatOptions
+
+    @OptionGroup(title: "Song") var guide: GuideOptions
 
     @OptionGroup(title: "Duet") var duet: DuetOptions
 
@@ -53,14 +57,17 @@ struct HostDuet: ExampledCommand {
     @OptionGroup(title: "General") var general: GeneralOptions
 
     func validate() throws {
-        try beat.check(song: song)
+        try beat.check(song: songs.first)
+        try guide.check(songCount: songs.count)
         if let room { try RoomOptions.check { try PeerName(room) } }
         try DuetOptions.check(options.call)
     }
 
     func run() throws {
         duet.reportUnfinished()
-        if let song { return try duet.host(song, beat: beat.ofSong, in: room, options) }
+        if !songs.isEmpty {
+            return try duet.host(songs, beat: beat.ofSong, guide: guide.guide, in: room, options)
+        }
         guard let metronome = beat.metronome else { return }
         try duet.host(SongFile.describe(metronome.beat, duration: metronome.duration), path: nil, in: room, options)
     }
@@ -132,42 +139,33 @@ struct DuetOptions: ParsableArguments {
         }
     }
 
-    /// Reads a song, opens a room for it, and runs the duet to its end.
-    func host(_ song: String, beat: Beat? = nil, in room: String?, _ options: HostOptions) throws {
-        var path = URL(fileURLWithPath: song).path
-        var found: DuetSong?
-        try Failure.reporting {
-            do {
-                if SongFile.isAddress(song) { path = try download(song) } else { try SendCommand.checkFile(song) }
-                found = try SongFile.describe(path, beat: beat)
-            } catch let error as DuetProblem {
-                throw Failure(DuetSentences.problem(error) { _ in "" }, status: Failure.data)
-            }
-        }
-        guard let found else { return }
-        try host(found, path: path, in: room, options)
-    }
-
-    /// Receives a song from the network, with a line that shows the progress. Returns its path.
-    private func download(_ address: String) throws -> String {
-        Interrupt.watch()
-        Terminal.say("Receiving the song from \(URL(string: address)?.host ?? "the network").")
-        var progress = ProgressLine()
-        defer { progress.clear() }
-        let path = try SongFile.download(address, to: folder.map { URL(fileURLWithPath: $0).path }) { count, total in
-            progress.show { _ in DuetSentences.downloaded(count, of: total) }
-            return !Interrupt.isRequested
-        }
-        guard let path else { throw ExitCodes.interrupted }
-        return path
+    /// Reads songs, opens a room for the first one, and runs the duet to its end.
+    /// - Parameters:
+    ///   - beat: the beat of each song's count-in; nil if unknown.
+    ///   - guide: the guide vocal of the only song.
+    func host(
+        _ songs: [String], beat: Beat? = nil, guide: String? = nil, in room: String?, _ options: HostOptions
+    ) throws {
+        var found: [HostSong] = []
+        try Failure.reporting { found = try songs.map { try HostSong($0, beat: beat, guide: guide, to: folder) } }
+        guard let first = found.first else { return }
+        var options = options
+        options.call.nextSongs = found.dropFirst().map { NextSong.Named(path: $0.path, beat: beat) }
+        try host(first.song, path: first.path, guidePath: first.guidePath, in: room, options)
     }
 
     /// Opens a room for a song, and runs the duet to its end.
-    /// - Parameter path: nil for a beat.
-    func host(_ song: DuetSong, path: String?, in room: String?, _ options: HostOptions) throws {
+    /// - Parameters:
+    ///   - path: nil for a beat.
+    ///   - guidePath: the path of the guide vocal; nil without one.
+    func host(
+        _ song: DuetSong, path: String?, guidePath: String? = nil, in room: String?, _ options: HostOptions
+    ) throws {
         var options = options
         try apply(to: &options.call)
-        try options.run(room: room, joinedBy: "duet join") { $0.choose(song, path: path) }
+        try options.run(room: room, joinedBy: "duet join") {
+            $0.choose(song, path: path, guidePath: guidePath)
+        }
     }
 
     /// Prefers the least delay, and sets the folder.

@@ -13,6 +13,8 @@ struct DuetKeys {
         case say(String)
         /// The user leaves in mid-song.
         case leave
+        /// The host chooses the next song.
+        case chooseSong
         /// The key does nothing.
         case ignore
     }
@@ -32,8 +34,11 @@ struct DuetKeys {
     static let help = """
         Enter  agree, or withdraw; after the song: listen to the mix together, or stop it for all
         Tab  before the song: all together, who leads, or whose turn it is; after a turn: the next one's
+        w  before the song: swap the parts of the song
         p  pause or resume                ← →  seek 5 s back or forward
         r  sing again: a new take         e  after the song: change your mix
+        n  before or after the song: choose the next one, as the host
+        g  guide vocal, for you alone: 100, 20 or 0 %
         q  leave; in mid-song after a question
         ↑ ↓  after the song: select a voice of the mix;  ← →  by 1 dB
         """
@@ -43,20 +48,26 @@ struct DuetKeys {
     private var voice: String?
 
     /// Handles a key. Returns nil for a key of the call. Any key closes an open question.
-    /// - Parameter joinRequests: the guests who ask to join, whom `y` and `n` answer too.
-    mutating func take(_ key: Key, _ status: LiveDuetStatus, _ joinRequests: [JoinRequestID]) -> Action? {
+    /// - Parameters:
+    ///   - joinRequests: the guests who ask to join, whom `y` and `n` answer too.
+    ///   - isAsked: true if `y` and `n` answer another question of the call.
+    mutating func take(
+        _ key: Key, _ status: LiveDuetStatus, _ joinRequests: [JoinRequestID], isHost: Bool = false,
+        isAsked: Bool = false
+    ) -> Action? {
         let asked = question
         question = nil
         if let asked, let isAgreed = RoomKeyBindings.consent(for: key) {
             return Self.answer(isAgreed, to: asked, status, joinRequests)
         }
         if status.duet.phase.isSong, let subject = Self.subject(of: key) {
-            let attempt = status.duet.attempt
-            question = Question(subject: subject, attempt: attempt, joinRequests: joinRequests)
+            question = Question(subject: subject, attempt: status.duet.attempt, joinRequests: joinRequests)
+            let take = status.duet.take
             return .ask(
                 subject == .leave
-                    ? DuetSentences.leaveQuestion(attempt: attempt) : DuetSentences.singAgainQuestion(attempt: attempt))
+                    ? DuetSentences.leaveQuestion(attempt: take) : DuetSentences.singAgainQuestion(attempt: take))
         }
+        if joinRequests.isEmpty, !isAsked, let action = Self.nextSong(key, status, isHost: isHost) { return action }
         if let action = balance(key, status) { return action }
         if let order = Self.order(for: key, status) { return .perform(order) }
         if let words = Self.answer(to: key, status) { return .say(words) }
@@ -99,6 +110,13 @@ struct DuetKeys {
         return question.subject == .leave ? .leave : .perform(.singAgain)
     }
 
+    /// Lets the host choose the next song by `n`, unless a song plays.
+    private static func nextSong(_ key: Key, _ status: LiveDuetStatus, isHost: Bool) -> Action? {
+        guard [.character("n"), .character("N")].contains(key), status.duet.song != nil else { return nil }
+        guard isHost else { return .say(DuetSentences.hostChooses) }
+        return status.duet.allowsChoice ? .chooseSong : .say(DuetSentences.choiceEnded)
+    }
+
     /// Returns the question that a key opens in mid-song; nil for none.
     private static func subject(of key: Key) -> Question.Subject? {
         switch key {
@@ -120,10 +138,14 @@ struct DuetKeys {
         case (.enter, .agreeing) where duet.phaseOfOthers?.isOver == true: return nil
         case (.enter, .agreeing) where !duet.singers.isEmpty || duet.hasAgreed: return .agree(!duet.hasAgreed)
         case (.tab, .agreeing) where !duet.singers.isEmpty && duet.phaseOfOthers == nil: return nextMode(duet)
+        case (.character("w"), .agreeing) where duet.phaseOfOthers == nil,
+            (.character("W"), .agreeing) where duet.phaseOfOthers == nil:
+            return duet.part.map { .setPart(DuetPart.other($0)) }
         case (.enter, .ended) where status.mixPath != nil: return .listen(true)
         case (.enter, .listening): return .listen(false)
         case (.tab, .ended) where duet.isInTurn && status.mixPath != nil: return .nextTurn
         case (.tab, .listening) where duet.isInTurn: return .nextTurn
+        case (.character("g"), _), (.character("G"), _): return status.guide.map { .setGuide(gain: nextLevel($0.gain)) }
         case (.character("p"), .singing), (.character("p"), .counting): return .pause
         case (.character("p"), .paused): return .resume
         case (.left, .singing), (.left, .paused): return .seek(to: max(0, duet.position - seekStep))
@@ -137,6 +159,12 @@ struct DuetKeys {
         default: return nil
         }
     }
+
+    /// The levels of the guide vocal, in the order of the key.
+    private static let guideLevels: [Float] = [1, 0.2, 0]
+
+    /// Returns the next lower level of the guide vocal; the highest after the lowest.
+    private static func nextLevel(_ gain: Float) -> Float { guideLevels.first { $0 < gain } ?? guideLevels[0] }
 
     /// Returns the next mode in the order: together, the local singer leads, each other one leads, and each has the turn. After a turn
     /// another mode would forget the earlier voices, so then only the turn changes.
@@ -154,6 +182,8 @@ struct DuetKeys {
         switch (key, status.duet.phase) {
         case (.enter, .agreeing) where status.duet.phaseOfOthers?.isOver == true: DuetSentences.songOver
         case (.enter, .agreeing) where status.duet.singers.isEmpty: "Nobody else is here yet."
+        case (.character("g"), _) where status.duet.song != nil, (.character("G"), _) where status.duet.song != nil:
+            status.guide == nil ? DuetSentences.refused(.noGuide) : nil
         case (.character("p"), .listening), (.left, .listening), (.right, .listening):
             "The mix cannot be paused or moved. Enter stops it for all."
         default: nil

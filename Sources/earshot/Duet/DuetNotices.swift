@@ -22,6 +22,8 @@ struct DuetNotices {
         var delay: Double?
         /// True if the user can press keys.
         var hasKeys: Bool
+        /// True if the user can choose the next song.
+        var isHost = false
         /// True if the local singer agrees without being asked.
         var agreesByItself = false
         /// The reason that the local voice would be missing; nil if the microphone is heard.
@@ -78,6 +80,8 @@ struct DuetNotices {
             (asked, missedAttempt) = (nil, nil)
         }
         notices += Self.rooms(status, old, people)
+        notices += Self.guide(status, old)
+        notices += Self.parts(status, old, people)
         notices += beginnings(status, old, people)
         notices += Self.departures(status, old, people)
         if step != lastStep {
@@ -101,6 +105,26 @@ struct DuetNotices {
         return notices
     }
 
+    /// Reports the arrival of the guide vocal, and its level.
+    private static func guide(_ status: LiveDuetStatus, _ old: LiveDuetStatus?) -> [Notice] {
+        guard let guide = status.guide, let old, old.duet.song == status.duet.song, let oldGuide = old.guide else {
+            return []
+        }
+        let arrival = guide.isHere && !oldGuide.isHere ? [Notice.say(DuetSentences.guideIsHere)] : []
+        return arrival + (guide.gain == oldGuide.gain ? [] : [.say(DuetSentences.guide(Double(guide.gain)))])
+    }
+
+    /// Reports a change of the parts. The question before a take tells them first.
+    private static func parts(_ status: LiveDuetStatus, _ old: LiveDuetStatus?, _ people: People) -> [Notice] {
+        guard let old, old.duet.part != nil else { return [] }
+        let isChanged = status.duet.singers.contains { singer in
+            let part = old.duet.singers.first { $0.member == singer.member }?.part
+            return part != nil && part != singer.part
+        }
+        guard isChanged || status.duet.part != old.duet.part else { return [] }
+        return [.say(DuetSentences.parts(status.duet, name: people.name))]
+    }
+
     /// Reports the singers who begin the song again.
     private mutating func beginnings(_ status: LiveDuetStatus, _ old: LiveDuetStatus?, _ people: People) -> [Notice] {
         guard let old, old.duet.song == status.duet.song else { return [] }
@@ -109,7 +133,9 @@ struct DuetNotices {
         return status.duet.singers.filter { singer in
             singer.hasBegun && (isNew || old.duet.singers.first { $0.member == singer.member }?.hasBegun == false)
         }.map { singer in
-            let unfinished = unfinishedAttempt.flatMap { $0 &+ 1 == status.duet.attempt ? $0 : nil }
+            let unfinished = unfinishedAttempt.flatMap {
+                $0 &+ 1 == status.duet.attempt ? status.duet.take &- 1 : nil
+            }
             let name = people.name(singer.member)
             if isNew, status.duet.isInTurn, status.duet.mode != old.duet.mode {
                 return .say(DuetSentences.nextTurn(name))
@@ -205,7 +231,7 @@ struct DuetNotices {
         let names = duet.singers.filter { !$0.hasAgreed }.map { people.name($0.member) }
         if let last, last.duet.attempt != duet.attempt, duet.hasAgreed {
             let turn = duet.sings ? nil : duet.mode?.leader.map(people.name)
-            notices.append(.say(DuetSentences.take(duet.attempt, turn: turn, waitingFor: names)))
+            notices.append(.say(DuetSentences.take(duet.take, turn: turn, waitingFor: names)))
         } else if let last, last.duet.attempt == duet.attempt, last.duet.hasAgreed != duet.hasAgreed,
             duet.hasAgreed || isSameMode
         {
@@ -223,8 +249,9 @@ struct DuetNotices {
         let isNew = asked.map { $0.attempt == duet.attempt && $0.mode != mode } ?? false
         let singers = duet.singers.filter(\.hasAgreed).map { people.name($0.member) }
         let words = DuetSentences.agreement(
-            attempt: duet.attempt,
+            attempt: duet.take,
             mode: DuetSentences.mode(duet, delay: people.delay, hasKeys: hasKeys, isNew: isNew, name: people.name),
+            parts: isNew ? "" : DuetSentences.parts(duet, name: people.name),
             voices: duet.isInTurn ? duet.sings ? .own : .others : .all,
             hasKeys: hasKeys, inProgress: duet.phaseOfOthers == nil ? nil : DuetSentences.inProgress(duet, singers))
         let question = people.hasKeys ? Notice.ask(words) : .say(words)
@@ -270,12 +297,13 @@ struct DuetNotices {
         for path in status.mixPaths
         where old?.mixPaths.contains(path) != true || old?.missingVoices[path] != status.missingVoices[path] {
             let missing = (status.missingVoices[path] ?? []).sorted()
-            let isBeat = path == status.mixPath && duet.song?.isBeat == true
+            // The keys are for the mix of the present take.
+            let isPresent = path == status.mixPath
             notices.append(
                 .say(
                     DuetSentences.mixed(
-                        path, missing: missing.map(people.name), isBeat: isBeat, isInTurn: duet.isInTurn,
-                        hasKeys: people.hasKeys)))
+                        path, missing: missing.map(people.name), isBeat: isPresent && duet.song?.isBeat == true,
+                        isInTurn: duet.isInTurn, choosesSong: people.isHost, hasKeys: people.hasKeys && isPresent)))
         }
         return notices
     }

@@ -54,7 +54,7 @@ final class DuetPresenter {
         mix = status.mixPaths.last ?? mix
         let delays = call.levels.participants.values.compactMap(\.mouthToEar)
         let people = DuetNotices.People(
-            name: name, delay: delays.max(), hasKeys: hasKeys && !isLeaving,
+            name: name, delay: delays.max(), hasKeys: hasKeys && !isLeaving, isHost: call.snapshot.isHost,
             agreesByItself: options.agreesToDuet, silence: DuetNotices.Silence(call.snapshot),
             ownDelay: call.snapshot.device.flatMap { $0.backend == .simulated ? nil : $0.delayKnowledge })
         for notice in notices.notices(status, people) {
@@ -170,6 +170,7 @@ final class DuetPresenter {
             waiting(until: { leavesAtOnce }, for: { [call] in await call.finishTakes() })
         }
         present()
+        if let mixes = call.duetStatus?.mixPaths, mixes.count > 1 { Terminal.say(DuetSentences.mixes(mixes)) }
         for words in DuetSentences.withoutMix(call.duetTakeResults, hasBegun: hasBegun) { Terminal.warn(words) }
     }
 }

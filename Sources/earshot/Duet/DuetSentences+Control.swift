@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import EarshotLiveCall
+import Foundation
 
 /// The sentences of `earshot call duet`.
 extension DuetSentences {
@@ -28,8 +29,11 @@ extension DuetSentences {
         let nearby = Self.names(of: duet.singers.filter(\.isNearby).map(\.participant), participants)
         let room = nearby.isEmpty ? "" : " In the same room: \(RecordingSentences.list(nearby))."
         let mix = duet.mix.map { "\nMix: \($0)" } ?? ""
+        let guideVocal =
+            duet.guideLevel.map { duet.hasGuide == true ? " \(guide($0))" : " The guide vocal is not here yet." } ?? ""
         let title = TerminalText.sanitizedLine(song)
-        return "Duet: \(title), take \(duet.take), \(state)\(singers)\(leader ?? "").\(room)\(mix)"
+        return
+            "Duet: \(title), take \(duet.take), \(state)\(singers)\(leader ?? "").\(room)\(guideVocal)\(mix)"
     }
 
     /// Returns the sentence about a change, without the names of participants.
@@ -43,6 +47,9 @@ extension DuetSentences {
     /// - Parameter duet: the duet before the order.
     static func done(_ order: DuetOrder, _ duet: DuetDocument, _ participants: [ParticipantDocument]) -> String {
         switch order {
+        case .chooseSong(let path, _):
+            return
+                "Song: \(TerminalText.sanitizedLine((path as NSString).lastPathComponent)). All must agree to sing it."
         case .agree(let agrees):
             let waiting = duet.singers.filter { !$0.hasAgreed }.map(\.participant)
             return ownAgreement(agrees, waitingFor: names(of: waiting, participants))
@@ -55,6 +62,8 @@ extension DuetSentences {
         case .nextTurn:
             let others = names(of: duet.singers.map(\.participant), participants)
             return take(UInt32(clamping: duet.take) &+ 1, waitingFor: others)
+        case .setPart(let part): return "You: \(Self.part(part))."
+        case .setGuide(let gain): return guide(Double(gain))
         case .pause: return paused
         case .resume: return resumed
         case .seek(let seconds):

@@ -31,6 +31,11 @@ extension DuetSentences {
         return receivers.isEmpty ? words : "\(words) Sending yours to \(list(receivers))."
     }
 
+    /// The mixes of all takes and songs.
+    static func mixes(_ paths: [String]) -> String {
+        (["Mixes of this duet:"] + paths.map { "  \(TerminalText.sanitizedLine($0))" }).joined(separator: "\n")
+    }
+
     /// Returns a sentence for each take that has no mix.
     /// - Parameter hasBegun: true if a song has begun. Without a file, nothing of it was saved.
     static func withoutMix(_ results: [DuetTakeResult], hasBegun: Bool) -> [String] {

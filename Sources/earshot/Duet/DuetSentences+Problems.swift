@@ -21,9 +21,11 @@ extension DuetSentences {
         case .noSong: "There is no song."
         case .songMissing: "The song is not here yet."
         case .notStarted: "The song has not begun."
+        case .songPlays: choiceEnded
         case .started: "The take has begun. Press r for a new one, then Tab."
         case .noSinger: "Only somebody who sings this song can lead or have a turn."
         case .notInTurn: "You are not taking turns. Tab before a take changes that."
+        case .noGuide: "The song has no guide vocal."
         case .noVoice(let name): "The mix has no voice called '\(TerminalText.sanitized(name))'."
         case .mixMissing: "The mix is not ready yet."
         case .attemptOver: "You have left this take. Press r for a new one."
@@ -47,6 +49,7 @@ extension DuetSentences {
     /// - Parameter name: returns a singer's name.
     static func problem(_ problem: DuetProblem, name: (MemberID) -> String) -> String {
         switch problem {
+        case .notChosen(let refusal): return refused(refusal)
         case .song(let error): return ErrorText.text(error)
         case .download(let failure): return download(failure)
         case .notSound(let address): return "\(address) is not a sound file. Check the address."
@@ -56,6 +59,11 @@ extension DuetSentences {
         case .tooLong(let path, let limit): return "\(path) is longer than \(Int(limit / 3_600)) hours. Choose another."
         case .tooShort(let path, let limit):
             return "\(path) is shorter than \(Int(limit)) s, so nobody can sing to it. Choose another."
+        case .guide(let error): return "The guide vocal is not heard. \(ErrorText.text(error))"
+        case .guideLength(let path, let seconds, let song):
+            return "\(path) lasts \(PlayLine.clock(seconds)), but the song \(PlayLine.clock(song)). "
+                + "Choose a guide vocal of the same length, within 1 s."
+        case .guideIsSong(let path): return "\(path) is the song itself. Choose a guide vocal with the voice alone."
         case .cutOff(let name, let duration):
             return "The end of \(TerminalText.sanitizedLine(name)) is missing, so the song stops after "
                 + "\(PlayLine.clock(duration)). Ask the host for a complete file."

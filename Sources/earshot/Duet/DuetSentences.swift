@@ -12,15 +12,27 @@ enum DuetSentences {
             let tempo = String(format: "%g", beat.tempo)
             return "Beat: \(tempo) a minute, \(beat.beatsPerBar) in a bar (\(PlayLine.clock(song.duration)))."
         }
-        return "Song: \(TerminalText.sanitizedLine(song.title)) (\(PlayLine.clock(song.duration)))."
+        let guide = song.guide == nil ? "" : " It has a guide vocal."
+        return "Song: \(TerminalText.sanitizedLine(song.title)) (\(PlayLine.clock(song.duration))).\(guide)"
     }
 
     static let songKeys = "Type letters of a song's name. Keys: ↑ ↓ select, Enter choose, Ctrl-U clear, Esc leave"
+
+    static let nextSongKeys =
+        "Type letters of the next song's name. Keys: ↑ ↓ select, Enter choose, Ctrl-U clear, Esc cancel"
+    static let hostChooses = "The host chooses the next song."
+    static let choiceEnded = "The next song can be chosen after this one."
+    static let answerAfterChoice = "To answer the guest, end the choice of a song first: Esc"
 
     /// The folder of the user has no songs.
     static func noSongs(in folder: String) -> String {
         "No song in \(folder): songs are sound files such as .mp3, .m4a, .ogg, .opus, .flac and .wav. Start in another "
             + "folder, name a song: earshot duet host SONG, or sing to a metronome: earshot duet host --beat 96"
+    }
+
+    /// The folder of the user has no songs, while a duet goes on.
+    static func noNextSong(in folder: String) -> String {
+        "No song in \(folder). Name one in another terminal: earshot call duet song FILE"
     }
 
     /// A room without a duet.
@@ -42,16 +54,24 @@ enum DuetSentences {
             "The song arrives: \(megabytes) of \(String(format: "%.1f", Double(total) / 1e6)) MB, \(100 * count / total) %"
     }
 
+    static let guideIsHere = "Guide vocal received."
+
+    /// - Parameter gain: a factor, 0 to 1.
+    static func guide(_ gain: Double) -> String { String(format: "Guide vocal: %.0f %%, for you alone.", gain * 100) }
+
     static let songArrives = "Receiving the song from the host."
     static let songIsHere = "Song received."
 
     /// - Parameters:
     ///   - attempt: the number of the attempt.
     ///   - mode: the sentences about delay and mode; see ``mode(_:delay:hasKeys:isNew:name:)``.
+    ///   - parts: the sentence about the parts of the song; empty for none.
     ///   - inProgress: the sentence about the others, who sing already; nil before the song.
     static func agreement(
-        attempt: UInt32, mode: String, voices: RecordedVoices = .all, hasKeys: Bool, inProgress: String? = nil
+        attempt: UInt32, mode: String, parts: String = "", voices: RecordedVoices = .all, hasKeys: Bool,
+        inProgress: String? = nil
     ) -> String {
+        let mode = parts.isEmpty ? mode : "\(parts) \(mode)"
         if let inProgress {
             let words = "\(inProgress) \(mode)\(recorded(voices == .all ? .own : voices))"
             return hasKeys ? "\(words) Press Enter to join in." : words
@@ -169,16 +189,21 @@ enum DuetSentences {
     /// - Parameters:
     ///   - missing: the names of the singers whose voices are not in the mix.
     ///   - isBeat: true if the voices were sung to a beat.
-    static func mixed(_ path: String, missing: [String], isBeat: Bool = false, isInTurn: Bool = false, hasKeys: Bool)
-        -> String
-    {
+    ///   - choosesSong: true if the user can choose the next song.
+    static func mixed(
+        _ path: String, missing: [String], isBeat: Bool = false, isInTurn: Bool = false, choosesSong: Bool = false,
+        hasKeys: Bool
+    ) -> String {
         let names = RecordingSentences.list(missing.map { TerminalText.sanitized($0) })
         let reason = missing.count == 1 ? "voice did not arrive" : "voices did not arrive"
         let without = missing.isEmpty ? "" : " (without \(names), whose \(reason))"
         let voices = isBeat ? "  The mix has the voices without the beat." : ""
+        let saved = "Saved: \(path)\(without)\(voices)"
+        guard hasKeys else { return saved }
         let turn = isInTurn ? "Tab next turn, " : ""
-        return
-            "Saved: \(path)\(without)\(voices)\(hasKeys ? "\nKeys: \(turn)Enter listen together, e change the mix, arrows balance it, r sing again, q leave" : "")"
+        let next = choosesSong ? "n next song, " : ""
+        return saved
+            + "\nKeys: \(turn)Enter listen together, e change the mix, arrows balance it, r sing again, \(next)q leave"
     }
 
     /// A mix that was made again with another preset.
@@ -214,6 +239,12 @@ enum DuetSentences {
             "Restored \(take.singer)'s voice from a recording that ended early: \(take.stem.path).\(words)")
     }
 
+    /// Returns the guide vocal's level, or the progress of its file, for a status line; nil while there is neither.
+    private static func guide(_ guide: LiveDuetStatus.Guide) -> String? {
+        if guide.isHere { return String(format: " guide %.0f %%", guide.gain * 100) }
+        return guide.arrivedPart.map { " guide arrives \(Int($0 * 100)) %" }
+    }
+
     /// Returns the part of a status line: `♪ Song 0:12/3:20`.
     /// - Parameter voice: the voice of the mix whose balance the arrows change; nil before they do.
     static func line(_ status: LiveDuetStatus, selected voice: MixBalance.Voice? = nil) -> String? {
@@ -221,6 +252,7 @@ enum DuetSentences {
         guard let song = duet.song else { return nil }
         let title = PlayLine.fit(TerminalText.sanitizedLine(song.title), 16)
         let times = "\(PlayLine.clock(duet.position))/\(PlayLine.clock(song.duration))"
+        let guide = status.guide.flatMap(Self.guide) ?? ""
         if let voice, duet.phase.isOver, !status.isBusy || duet.phase == .listening {
             let place = duet.phase == .listening ? " \(times) " : ": "
             return "♪ \(title) mix\(place)\(balance(voice.name, voice.decibels))"
@@ -231,10 +263,10 @@ enum DuetSentences {
         case .agreeing where duet.singers.isEmpty: return "♪ \(title)"
         case .agreeing where duet.phaseOfOthers?.isOver == true: return "♪ \(title) over"
         case .agreeing where duet.phaseOfOthers != nil: return "♪ \(title) \(times) Enter joins"
-        case .agreeing: return duet.hasAgreed ? "♪ \(title) waiting" : "♪ \(title) Enter agrees"
+        case .agreeing: return (duet.hasAgreed ? "♪ \(title) waiting" : "♪ \(title) Enter agrees") + guide
         case .findingTime: return "♪ \(title) …"
         case .counting(let seconds): return "♪ begins in \(Int(seconds.rounded(.up)))  \(title)"
-        case .singing: return "♪ \(title) \(times)"
+        case .singing: return "♪ \(title) \(times)\(guide)"
         case .paused: return "‖ \(title) \(times)"
         case .listening: return "♪ \(title) mix \(times)"
         case .ended: return status.isBusy ? "♪ \(title) mixing" : "♪ \(title) over"

@@ -10,13 +10,21 @@ struct SongChoice {
     }
 
     /// The paths of the songs, relative to the folder.
-    let songs: [String]
+    private(set) var songs: [String]
     private(set) var typed = ""
     /// The selected song among ``matches``.
     private(set) var selection = 0
 
-    init(_ songs: [String]) {
-        self.songs = songs.sorted { $0.localizedStandardCompare($1) == .orderedAscending }
+    /// - Parameter first: the songs that come first, in this order.
+    init(_ songs: [String], first: [String] = []) { self.songs = Self.ordered(songs, first: first) }
+
+    /// Sets the songs, and keeps the typed letters.
+    mutating func setSongs(_ songs: [String], first: [String]) {
+        (self.songs, selection) = (Self.ordered(songs, first: first), 0)
+    }
+
+    private static func ordered(_ songs: [String], first: [String]) -> [String] {
+        first + songs.filter { !first.contains($0) }.sorted { $0.localizedStandardCompare($1) == .orderedAscending }
     }
 
     /// The songs whose names contain all typed words, whatever the case and the accents.

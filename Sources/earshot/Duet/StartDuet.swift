@@ -37,7 +37,7 @@ struct StartDuet: ExampledCommand {
         }
         switch choice {
         case nil: break
-        case .host(let song)?: try duet.host(song, in: nil, options)
+        case .host(let song)?: try duet.host([song], in: nil, options)
         case .join(let room)?: try GuestOptions(options).run(room: nil, chosen: room)
         }
     }

@@ -44,6 +44,7 @@ extension CallSocketError: AdvisedError {
         case "no-monitor": "Start the call without --separate-input."
         case "device-unavailable": "List devices: earshot devices"
         case "no-song": "Begin a duet: earshot duet host SONG"
+        case "song-plays": "Choose the next song after this one."
         case "song-missing", "not-started", "no-mix": "See: earshot call duet"
         case "take-over": "Begin another: earshot call duet again"
         case "no-time": "Try again in a second."

@@ -20,6 +20,8 @@ struct MixReport: Encodable {
         var gapSeconds: Double
         /// The reasons that the voice is not complete in the mix, apart from the gaps.
         var problems: [String]
+        /// The part of a duet's song that the singer had, 1 or 2; nil if unknown.
+        var part: Int?
     }
 
     var folder: String
@@ -64,7 +66,7 @@ struct MixReport: Encodable {
                 balanceDb: Double(settings.voices[index].balance), pan: Double(settings.pan(of: index)),
                 nudgeMs: settings.voices[index].nudge, gaps: voice.gapCount,
                 gapSeconds: voice.gapSeconds,
-                problems: result.faults.filter { $0.file == voice.file }.map(\.text))
+                problems: result.faults.filter { $0.file == voice.file }.map(\.text), part: voice.part)
         }
         passes = result.passCount
         (elapsedSeconds, timesRealTime) = (elapsed, elapsed > 0 ? seconds / elapsed : 0)

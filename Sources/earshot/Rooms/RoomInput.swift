@@ -15,12 +15,16 @@ final class RoomInput {
     let keys: KeyboardInput?
     private var bindings = RoomKeyBindings()
     private var duetKeys = DuetKeys()
+    /// The choice of a duet's next song.
+    var nextSong = NextSong()
     /// Returns the sentences that the key `s` prints.
     var status: (() -> String)?
     /// Called after a command from the user's keys was executed.
     var didPerform: ((LiveCallCommand) -> Void)?
     /// Called after the user selected a participant; with nil for the whole playback.
     var didSelect: ((MemberID?) -> Void)?
+    /// Called after a key of the choice of a song.
+    var didType: (() -> Void)?
     /// The participant whose volume the keys change; nil for the whole playback.
     var selection: MemberID? { bindings.selection }
 
@@ -42,10 +46,13 @@ final class RoomInput {
         }
         bindings.update(call.snapshot, at: .now())
         releaseTalkKey()
+        nextSong.update(call.duetStatus?.duet, call.snapshot)
         let end = HostTime.now().advanced(bySeconds: seconds)
         while let key = keys.next(within: seconds) {
-            let requests = call.snapshot.joinRequests.map(\.id)
-            if let action = call.duetStatus.flatMap({ duetKeys.take(key, $0, requests) }) {
+            if nextSong.isOpen {
+                if let order = nextSong.take(key) { execute(.perform(order)) }
+                didType?()
+            } else if let action = duetAction(key) {
                 if action == .leave { return false }
                 execute(action)
             } else if let action = bindings.take(key, call.snapshot, at: .now()), !execute(action) {
@@ -55,6 +62,14 @@ final class RoomInput {
         }
         releaseTalkKey()
         return true
+    }
+
+    private func duetAction(_ key: Key) -> DuetKeys.Action? {
+        guard let status = call.duetStatus else { return nil }
+        let snapshot = call.snapshot
+        return duetKeys.take(
+            key, status, snapshot.joinRequests.map(\.id), isHost: snapshot.isHost,
+            isAsked: snapshot.isRecordingConsentRequested)
     }
 
     private func releaseTalkKey() {
@@ -67,6 +82,9 @@ final class RoomInput {
             do throws(DuetRefusal) { try call.perform(order) } catch { Terminal.warn(DuetSentences.refused(error)) }
         case .ask(let words): Terminal.notice(words)
         case .say(let words): Terminal.say(words)
+        case .chooseSong:
+            nextSong.open()
+            didType?()
         case .ignore, .leave: break
         }
     }

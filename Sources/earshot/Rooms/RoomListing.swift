@@ -18,6 +18,8 @@ struct RoomListing {
         var addresses: [String]
         var isOnThisMachine: Bool
         var song: String?
+        /// The part of the song that nobody sings, 1 or 2.
+        var freePart: Int?
     }
 
     /// Returns one JSON document.
@@ -27,7 +29,7 @@ struct RoomListing {
                 name: $0.name, host: $0.hostName, members: $0.announcement.memberCount, pin: $0.announcement.needsPIN,
                 key: $0.id.hostKey.hex, room: $0.id.roomID.description, version: $0.announcement.version,
                 addresses: $0.endpoints.map(\.description), isOnThisMachine: $0.isOnThisMachine,
-                song: $0.announcement.song)
+                song: $0.announcement.song, freePart: $0.announcement.freePart)
         }
         return try ["rooms": list].json()
     }
@@ -37,7 +39,8 @@ struct RoomListing {
         let rows = rooms.map { room in
             [
                 room.name, room.hostName, "\(room.announcement.memberCount)", room.announcement.needsPIN ? "yes" : "no",
-                room.endpoints.first?.description ?? "", room.id.hostKey.description, room.announcement.song ?? "",
+                room.endpoints.first?.description ?? "", room.id.hostKey.description,
+                room.announcement.songAndPart ?? "",
             ]
         }
         return TextTable(["NAME", "HOST", "PARTICIPANTS", "PIN", "ADDRESS", "KEY", "SONG"], rows).text(

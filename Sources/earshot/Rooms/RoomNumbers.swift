@@ -42,7 +42,7 @@ struct RoomNumbers {
 extension NearbyRoom {
     /// The room in one line of text, to print after its number.
     var summary: String {
-        var parts = [name] + (announcement.song.map { ["sings \($0)"] } ?? []) + ["host \(hostName)"]
+        var parts = [name] + (announcement.songAndPart.map { ["sings \($0)"] } ?? []) + ["host \(hostName)"]
         if announcement.memberCount > 0 {
             parts.append("\(announcement.memberCount) participant\(announcement.memberCount == 1 ? "" : "s")")
         }

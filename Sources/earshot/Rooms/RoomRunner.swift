@@ -25,6 +25,7 @@ final class RoomRunner {
         self.input = input
         self.card = card
         duet = DuetPresenter(presenter.call, options, hasKeys: input.keys != nil)
+        input.nextSong = NextSong(options.nextSongs)
     }
 
     /// Runs the call until it ends or the user leaves, then closes everything and prints the report.
@@ -42,6 +43,7 @@ final class RoomRunner {
             presenter.noteSelection($0)
             refresh()
         }
+        input.didType = { [unowned self] in refresh() }
         if options.recording.record != nil {
             let command = LiveCallCommand.startRecording(folder: options.recording.folder)
             do throws(CommandRefusal) {
@@ -115,6 +117,7 @@ final class RoomRunner {
         let seconds = Self.seconds(snapshot)
         let elapsed = seconds ?? HostTime.now().seconds(since: startTime)
         guard seconds != nil || Terminal.isInteractive, status.isDue(at: elapsed) else { return }
+        if let choice = input.nextSong.line, Terminal.redraws { return StatusLine.live(choice) }
         let line = statusLine(snapshot, elapsed: seconds)
         StatusLine.show(
             plain: line.plain, live: line.text(width: PlayLine.terminalWidth, hasColour: Terminal.hasColour))

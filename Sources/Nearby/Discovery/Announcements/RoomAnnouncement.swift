@@ -23,6 +23,8 @@ public struct RoomAnnouncement: Hashable, Sendable {
     public var memberCount: Int
     /// The title of the song that the room sings, safe for a terminal (`song`); nil without one.
     package var song: String?
+    /// The part of the song that nobody sings, 1 or 2 (`part`); nil if there is none.
+    package var freePart: Int?
 
     /// The bytes of the longest title. A pair of the record has at most 255.
     private static let longestSong = 160
@@ -30,12 +32,14 @@ public struct RoomAnnouncement: Hashable, Sendable {
     /// Creates an announcement of this program's version.
     /// - Parameter song: is made printable, and shortened to 160 bytes.
     package init(
-        roomID: RoomID, hostKey: KeyFingerprint, needsPIN: Bool = false, memberCount: Int = 1, song: String? = nil
+        roomID: RoomID, hostKey: KeyFingerprint, needsPIN: Bool = false, memberCount: Int = 1, song: String? = nil,
+        freePart: Int? = nil
     ) {
         self.roomID = roomID
         self.hostKey = hostKey
         self.needsPIN = needsPIN
         self.memberCount = memberCount
+        self.freePart = song == nil ? nil : freePart
         self.song = song.map { AnnouncedText.printable($0, limit: Self.longestSong) }
     }
 
@@ -54,6 +58,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
         needsPIN = record["pin"] == "1"
         memberCount = record["n"].flatMap { Int(digits: $0, upTo: 999) } ?? 0
         song = record["song"].map { AnnouncedText.printable($0, limit: Self.longestSong) }
+        freePart = song == nil ? nil : record["part"].flatMap { Int(digits: $0, upTo: 2) }.flatMap { $0 > 0 ? $0 : nil }
     }
 
     /// The TXT record.
@@ -65,6 +70,7 @@ public struct RoomAnnouncement: Hashable, Sendable {
         record["pin"] = needsPIN ? "1" : "0"
         record["n"] = String(max(0, min(999, memberCount)))
         record["song"] = song
+        record["part"] = freePart.map(String.init)
         return record
     }
 }

@@ -10,6 +10,8 @@ struct RoomDiscovery {
     var advertiser: RoomAdvertiser?
     /// The title of the song that the room sings; nil without one.
     var song: String?
+    /// The part of the song that nobody sings, 1 or 2; nil if there is none.
+    var freePart: Int?
     /// The browser for other parts; nil outside any room.
     var browser: RoomBrowser?
     /// The tasks that read the advertiser's states and the browser's rooms.
