@@ -26,7 +26,7 @@ import Testing
             join + ["--name", "Ben", "--folder", scratch("ben"), "--agree"], terminal: guestKeys)
         try #require(host.says("Keys: y admit, n decline, b block"), "\(host.errors)")
         keys.type("y")
-        try #require(host.says("You: first part. Ben: second part. "), "\(host.errors)")
+        try #require(host.says("You: first part. Ben: second part."), "\(host.errors)")
         try #require(host.says("Press Enter when you are ready."), "\(host.errors)")
         guestKeys.type("w")
         for (program, words) in [

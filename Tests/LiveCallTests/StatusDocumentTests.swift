@@ -99,7 +99,7 @@ import Testing
         #expect(status.sound == StatusDocument.Sound(state: "running", seconds: 2) && status.dial == "talk")
         #expect(status.recording == RecordingDocument(folder: "/tmp/take", seconds: 2))
         #expect(status.interruption?.code == "no-device" && status.device?.system == "simulated")
-        #expect(status.isPushToTalk == true && status.monitor?.mode == "equal" && status.monitor?.delayMs ?? 0 > 400)
+        #expect(status.isPushToTalk == true && status.monitor?.mode == "equal" && status.monitor?.delayMs == 250)
         #expect(status.monitor?.state == "on" && status.monitor?.reason == "as late as the others' voices")
         #expect(status.voiceProcessing?.mode == "auto" && status.revision == rig.snapshot.revision)
     }

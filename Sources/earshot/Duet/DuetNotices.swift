@@ -81,7 +81,7 @@ struct DuetNotices {
         }
         notices += Self.rooms(status, old, people)
         notices += Self.guide(status, old)
-        notices += Self.parts(status, old, people)
+        notices += parts(status, old, people)
         notices += beginnings(status, old, people)
         notices += Self.departures(status, old, people)
         if step != lastStep {
@@ -114,12 +114,13 @@ struct DuetNotices {
         return arrival + (guide.gain == oldGuide.gain ? [] : [.say(DuetSentences.guide(Double(guide.gain)))])
     }
 
-    /// Reports a change of the parts. The question before a take tells them first.
-    private static func parts(_ status: LiveDuetStatus, _ old: LiveDuetStatus?, _ people: People) -> [Notice] {
+    /// Reports a change of the parts, and a part that is known only after the question before the first take.
+    private func parts(_ status: LiveDuetStatus, _ old: LiveDuetStatus?, _ people: People) -> [Notice] {
         guard let old, old.duet.part != nil else { return [] }
+        let isAsked = asked != nil
         let isChanged = status.duet.singers.contains { singer in
             let part = old.duet.singers.first { $0.member == singer.member }?.part
-            return part != nil && part != singer.part
+            return (part != nil || isAsked) && part != singer.part
         }
         guard isChanged || status.duet.part != old.duet.part else { return [] }
         return [.say(DuetSentences.parts(status.duet, name: people.name))]
@@ -251,7 +252,7 @@ struct DuetNotices {
         let words = DuetSentences.agreement(
             attempt: duet.take,
             mode: DuetSentences.mode(duet, delay: people.delay, hasKeys: hasKeys, isNew: isNew, name: people.name),
-            parts: isNew ? "" : DuetSentences.parts(duet, name: people.name),
+            parts: asked == nil ? DuetSentences.parts(duet, name: people.name) : "",
             voices: duet.isInTurn ? duet.sings ? .own : .others : .all,
             hasKeys: hasKeys, inProgress: duet.phaseOfOthers == nil ? nil : DuetSentences.inProgress(duet, singers))
         let question = people.hasKeys ? Notice.ask(words) : .say(words)
