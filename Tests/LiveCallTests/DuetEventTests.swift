@@ -22,7 +22,7 @@ import Testing
     }
 
     static let limits = [
-        Limit(network: .lan, afterOne: 0.06, afterTen: 0.03, testedAfterOne: 0.1, testedAfterTen: 0.03),
+        Limit(network: .lan, afterOne: 0.06, afterTen: 0.03, testedAfterOne: 0.07, testedAfterTen: 0.03),
         Limit(network: .wifiGood, afterOne: 0.6, afterTen: 0.2, testedAfterOne: 0.8, testedAfterTen: 0.4),
         Limit(network: .wifiCongested, afterOne: 1.5, afterTen: 0.5, testedAfterOne: 2, testedAfterTen: 1.5),
     ]
