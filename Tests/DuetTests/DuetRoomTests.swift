@@ -14,7 +14,7 @@ import Testing
         for index in 0..<count {
             rig.members[index].core.setSound(captureDelay: 0.005 + 0.001 * Double(index), hasLoudspeaker: true)
         }
-        try rig.members[0].core.choose(DuetRig.song)
+        try rig.members[0].core.choose(DuetRig.song, at: rig.local(0))
         rig.run(1)
         return rig
     }
