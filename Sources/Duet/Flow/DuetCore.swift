@@ -342,7 +342,6 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
         (message.agreement, message.unrecorded, message.stem) = (agreement, unrecorded, stem)
         (message.begun, message.room, message.part) = (begun, room, part)
         if part != nil, partChange != 0 { message.partChange = partChange }
-        let bytes = message.bytes
-        if bytes.count <= DuetMessage.maximumSize { actions.append(.send(bytes)) }
+        if let bytes = message.fittingBytes { actions.append(.send(bytes)) }
     }
 }

@@ -86,6 +86,16 @@ package struct DuetMessage: Codable, Hashable, Sendable {
         self = message
     }
 
+    /// The bytes of a datagram: without the room if that would make them too many; nil if they still are.
+    var fittingBytes: [UInt8]? {
+        let bytes = bytes
+        if bytes.count <= Self.maximumSize { return bytes }
+        guard room != nil else { return nil }
+        var message = self
+        message.room = nil
+        return message.fittingBytes
+    }
+
     package var bytes: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -260,13 +260,14 @@ package struct LiveCallCore: Sendable {
 
     func participant(_ member: Member) -> Participant {
         var participant = Participant(member, isHost: roster?.host == member.id)
-        defer { if volumeMemory.isSilent(member.id) { participant.isHeard = false } }
+        participant.isHeard = !volumeMemory.isSilent(member.id)
         guard let link = links[member.id] else { return participant }
         participant.connection = link.connection
         participant.format = link.format
         participant.negotiationFailure = link.negotiationFailure
         participant.reducedRate = link.reportedStep == 0 ? nil : link.rate
-        (participant.volume, participant.isHeard) = (link.setting.volume, link.setting.isHeard)
+        participant.volume = link.setting.volume
+        if !link.setting.isHeard { participant.isHeard = false }
         return participant
     }
 }
