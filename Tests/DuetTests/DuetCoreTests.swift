@@ -324,7 +324,7 @@ import Testing
             message.stem = DuetStem(attempt: .max, byteCount: DuetStem.largestFile, hash: song.hash)
             #expect(message.bytes.count <= DuetMessage.maximumSize, "\(name): \(message.bytes.count)")
             #expect(DuetMessage(message.bytes) == message, "\(name)")
-            // Who is in the same room is left out if the rest leaves no space.
+            // The singers in the same room are left out if the rest leaves no space.
             var withRoom = message
             withRoom.room = .init(
                 captureDelay: 0.123456, hasLoudspeaker: false,
