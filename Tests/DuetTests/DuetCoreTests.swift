@@ -330,7 +330,8 @@ import Testing
                 captureDelay: 0.123456, hasLoudspeaker: false,
                 heard: Array(repeating: DuetTransport.largestID, count: 7))
             #expect(withRoom.fittingBytes == message.bytes)
-            (withRoom.song?.guide, withRoom.stem) = (nil, nil)
+            withRoom.song?.guide = nil
+            withRoom.stem = nil
             #expect(withRoom.fittingBytes == withRoom.bytes, "\(name): \(withRoom.bytes.count)")
         }
         var hostile = DuetMessage()
