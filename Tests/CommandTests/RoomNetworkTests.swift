@@ -67,7 +67,7 @@ import Testing
                 let duet = try start(
                     ["duet", "host", "--beat", "96", "--room", "Choir", "--accept", "all"] + Self.card,
                     on: network.hosts[1])
-                #expect(watching.says(", sings Beat 96, host beta.local"), "\(watching.errors)")
+                #expect(watching.says(", sings Beat 96, second part free, host beta.local"), "\(watching.errors)")
                 let singer = try start(["join", "Choir"] + Self.card, on: network.hosts[0])
                 #expect(singer.says("'Choir' sings Beat 96: joining as a duet."), "\(singer.errors)")
                 #expect(singer.says("Your voices will be recorded."), "\(singer.errors)")
