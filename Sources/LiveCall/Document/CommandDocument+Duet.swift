@@ -18,7 +18,9 @@ extension CommandDocument {
         self.init(command: Self.duetCommand)
         let name: OrderName
         switch order {
-        case .chooseSong(let path, let beat): (name, self.path, self.beat) = (.chooseSong, path, beat)
+        case .chooseSong(let path, let beat):
+            (name, self.path) = (.chooseSong, path)
+            self.beat = beat.map { CountIn(bpm: $0.tempo, bar: $0.beatsPerBar) }
         case .agree(let agrees): name = agrees ? .agree : .withdraw
         case .pause: name = .pause
         case .resume: name = .resume
@@ -43,8 +45,14 @@ extension CommandDocument {
     func duetOrder() throws(CommandDocumentError) -> DuetOrder {
         switch try requiredValue(control, "control", { OrderName(rawValue: $0) }) {
         case .chooseSong:
-            if let beat { _ = try requiredValue(beat, "beat") { $0.isValid ? $0 : nil } }
-            return .chooseSong(path: try requiredValue(path, "path", Self.absolutePath), beat: beat)
+            var checked: Beat?
+            if let beat {
+                checked = try requiredValue(beat, "beat") { beat -> Beat? in
+                    let checked = Beat(tempo: beat.bpm, beatsPerBar: beat.bar)
+                    return checked.isValid ? checked : nil
+                }
+            }
+            return .chooseSong(path: try requiredValue(path, "path", Self.absolutePath), beat: checked)
         case .agree: return .agree(true)
         case .withdraw: return .agree(false)
         case .pause: return .pause

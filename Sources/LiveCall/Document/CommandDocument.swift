@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import EarshotDuet
-
 /// A command as JSON: its name, and arguments that are not checked yet. A field that the command does not have is nil.
 package struct CommandDocument: Codable, Equatable, Sendable {
+    /// A beat that is not checked yet.
+    package struct CountIn: Codable, Equatable, Sendable {
+        /// Beats a minute.
+        package var bpm: Double
+        /// Beats in a bar.
+        package var bar: Int
+    }
+
     /// The name of a `LiveCallCommand.Kind`; or `status` or `watch` on a socket.
     package var command: String
     /// The version of the protocol that the sender uses; nil if it does not say so.
@@ -52,7 +58,7 @@ package struct CommandDocument: Codable, Equatable, Sendable {
     /// The absolute path of a file.
     package var path: String?
     /// The beat of a song's count-in.
-    package var beat: Beat?
+    package var beat: CountIn?
 
     private enum CodingKeys: String, CodingKey {
         case protocolVersion = "protocol"
