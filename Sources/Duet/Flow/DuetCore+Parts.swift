@@ -2,14 +2,6 @@
 
 import EarshotAudioBase
 
-/// The parts of a song for two: numbers from 1.
-package enum DuetPart {
-    package static let all = 1...2
-
-    /// Returns the other part.
-    package static func other(_ part: Int) -> Int { part == 1 ? 2 : 1 }
-}
-
 /// The parts that the singers have. Each chooses its own; of two singers, the other one takes the part that becomes free.
 extension DuetCore {
     /// Chooses the part of the local singer before the song.

@@ -1,0 +1,1 @@
+../../../Sources/Duet/Flow/DuetPart.swift
