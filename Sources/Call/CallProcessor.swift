@@ -38,7 +38,7 @@ package final class CallProcessor: Sendable {
     private let spoken: LatestValue<SpokenLevels>
     private let heard: LatestValue<HeardLevels>
     private let state: StatePointer
-    let deviceRate: Double
+    private let deviceRate: Double
 
     /// The state of the callbacks. `capture` belongs to the capturing thread and `playback` to the playing thread; a device with
     /// both directions has one thread for both.

@@ -24,11 +24,11 @@ public struct CallStatistics: Sendable {
     /// The codecs that the remote peer does not offer or did not choose.
     package var missingCodecs: Set<Codec> = []
 
-    /// Sets ``mouthToEar``: the remote block and the codec, half a round trip, the playout's delay, and the local output.
-    package mutating func estimateMouthToEar(outputLatency: Double) {
-        guard playout.isStarted, let roundTrip = media.rtp.roundTrip else { return mouthToEar = nil }
-        mouthToEar =
-            configuration.codecDelay(framesPerPacket: playout.framesPerPacket) + roundTrip / 2 + playout.delay
+    /// Returns the estimated seconds from the remote microphone to the local loudspeaker: the remote block and the codec, half a
+    /// round trip, the playout's delay, and the local output. Nil until playout has started.
+    package func mouthToEar(roundTrip: Double, outputLatency: Double) -> Double? {
+        guard playout.isStarted else { return nil }
+        return configuration.codecDelay(framesPerPacket: playout.framesPerPacket) + roundTrip / 2 + playout.delay
             + outputLatency
     }
 }

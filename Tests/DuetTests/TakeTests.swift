@@ -277,22 +277,29 @@ import Testing
         }
         var mapper = TakeMapper(.separate, sampleRate: 48_000)
         for index in 0..<1_440 {
-            mapper.add(
-                ring: SongMap.Piece(
-                    frame: maybe(Int64(100 * index)), frameCount: maybe(100),
-                    position: SongPosition(frame: maybe(Int64(100 * index))), rate: maybe(SongPosition.unitsPerFrame),
-                    hostTime: HostTime(nanoseconds: 0)))
-            mapper.add(
-                PlayedBlock(
-                    block(index), offset: Int(truncatingIfNeeded: maybe(0)),
-                    frameCount: Int(truncatingIfNeeded: maybe(100)),
-                    ringFrame: Int(truncatingIfNeeded: maybe(Int64(100 * index))), silence: nil))
-            mapper.add(CapturedBlock(block(index), takeFrame: maybe(Int64(100 * index))))
+            Self.addRecords(index, to: &mapper, { maybe($0) }, { block(index) })
         }
         mapper.finish()
         var map = SongMap()
         for case .piece(let piece) in mapper.smoothedEntries() ?? [] { map.append(piece) }
         return map.pieces.reduce(0) { $0 + $1.frameCount }
+    }
+
+    /// Adds the records of 100 frames that are played and captured.
+    /// - Parameter maybe: returns a number, or damages it.
+    private static func addRecords(
+        _ index: Int, to mapper: inout TakeMapper, _ maybe: (Int64) -> Int64, _ block: () -> DeviceBlock
+    ) {
+        let first = Int64(100 * index)
+        mapper.add(
+            ring: SongMap.Piece(
+                frame: maybe(first), frameCount: maybe(100), position: SongPosition(frame: maybe(first)),
+                rate: maybe(SongPosition.unitsPerFrame), hostTime: HostTime(nanoseconds: 0)))
+        mapper.add(
+            PlayedBlock(
+                block(), offset: Int(truncatingIfNeeded: maybe(0)), frameCount: Int(truncatingIfNeeded: maybe(100)),
+                ringFrame: Int(truncatingIfNeeded: maybe(first)), silence: nil))
+        mapper.add(CapturedBlock(block(), takeFrame: maybe(first)))
     }
 
     /// Maps blocks of which some have a random number. Returns the mapped frames.
@@ -307,17 +314,7 @@ import Testing
         }
         var mapper = TakeMapper(clock, sampleRate: 48_000)
         for index in 0..<200 {
-            mapper.add(
-                ring: SongMap.Piece(
-                    frame: maybe(Int64(100 * index)), frameCount: maybe(100),
-                    position: SongPosition(frame: maybe(Int64(100 * index))), rate: maybe(SongPosition.unitsPerFrame),
-                    hostTime: HostTime(nanoseconds: 0)))
-            mapper.add(
-                PlayedBlock(
-                    block(index, 0.01), offset: Int(truncatingIfNeeded: maybe(0)),
-                    frameCount: Int(truncatingIfNeeded: maybe(100)),
-                    ringFrame: Int(truncatingIfNeeded: maybe(Int64(100 * index))), silence: nil))
-            mapper.add(CapturedBlock(block(index, 0.01), takeFrame: maybe(Int64(100 * index))))
+            Self.addRecords(index, to: &mapper, { maybe($0) }, { block(index, 0.01) })
         }
         mapper.finish()
         var map = SongMap()

@@ -349,7 +349,10 @@ final class CallRoster: Sendable {
             }
             statistics.configuration.latencyProfile = roster.latencyProfile
             statistics.missingCodecs = peerState.missingCodecs
-            statistics.estimateMouthToEar(outputLatency: Double(bitPattern: outputLatency.load(ordering: .relaxed)))
+            let outputLatency = Double(bitPattern: outputLatency.load(ordering: .relaxed))
+            statistics.mouthToEar = statistics.media.rtp.roundTrip.flatMap {
+                statistics.mouthToEar(roundTrip: $0, outputLatency: outputLatency)
+            }
             return statistics
         }
     }

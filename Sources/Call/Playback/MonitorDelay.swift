@@ -46,21 +46,21 @@ struct MonitorDelay: ~Copyable {
             filled = 0
             return
         }
-        var next = fade
+        var moved = fade
         for c in 0..<block.count {
             write(block[c], to: line[c], frameCount)
             guard fade.isMoving else {
                 for i in 0..<frameCount { block[c][i] = voice(c, i, fade.current) }
                 continue
             }
-            next = fade
+            moved = fade
             for i in 0..<frameCount {
-                next.advance()
-                let old = voice(c, i, next.current)
-                block[c][i] = old + next.weight * (voice(c, i, next.next) - old)
+                moved.advance()
+                let old = voice(c, i, moved.current)
+                block[c][i] = old + moved.weight * (voice(c, i, moved.next) - old)
             }
         }
-        fade = next
+        fade = moved
         end += frameCount
         if end >= length { end -= length }
         filled = min(length, filled + frameCount)

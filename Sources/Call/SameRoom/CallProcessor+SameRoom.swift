@@ -3,7 +3,7 @@
 import EarshotAudioBase
 import EarshotMediaTransport
 
-/// The sound for ``SameRoomListener``. For one thread at a time.
+/// Copies the sound for ``SameRoomListener``. For one thread at a time.
 extension CallProcessor {
     /// Begins or ends the copying of sound.
     package func setListening(_ isOn: Bool) {
@@ -40,8 +40,10 @@ extension CallSession {
         let (inputLatency, outputLatency) = (device.inputLatency, device.outputLatency)
         var paths: [PeerMixer.Place: SameRoomListener.Path] = [:]
         for (peer, captureDelay) in captureDelays {
+            // Before the round trip is measured, it counts as 0: peers in one room have a short one.
             guard let place = roster.place(of: peer), let statistics = statistics(of: peer),
                 let mouthToEar = statistics.mouthToEar
+                    ?? statistics.mouthToEar(roundTrip: 0, outputLatency: outputLatency)
             else { continue }
             paths[place] = SameRoomListener.Path(
                 peer: peer, mouthToEar: mouthToEar, captureDelay: captureDelay, inputLatency: inputLatency,
@@ -50,7 +52,4 @@ extension CallSession {
         }
         processor.feed(&listener) { paths[$0] }
     }
-
-    /// A listener to the sound of this call.
-    package func makeSameRoomListener() -> SameRoomListener { SameRoomListener(sampleRate: preferences.deviceRate) }
 }

@@ -3,15 +3,14 @@
 /// The singers in one room, who hear each other through the air: over the network they are silent, and one loudspeaker plays the
 /// song.
 extension DuetCore {
-    /// Sets the way of the local sound.
+    /// Sets how the local sound is captured and played.
     /// - Parameters:
     ///   - captureDelay: the seconds from the microphone to the device's cycle, with the processing of the voice.
     ///   - hasLoudspeaker: true if others in the room hear what is played.
     package mutating func setSound(captureDelay: Double, hasLoudspeaker: Bool) {
-        // Microseconds, and no message of its own.
-        let delay = (max(0, min(DuetMessage.Room.longestDelay, captureDelay)) * 1e6).rounded() / 1e6
-        room.captureDelay = delay
-        room.hasLoudspeaker = hasLoudspeaker
+        // More digits would only lengthen the message.
+        let microseconds = (max(0, min(DuetMessage.Room.longestDelay, captureDelay)) * 1e6).rounded()
+        (room.captureDelay, room.hasLoudspeaker) = (microseconds / 1e6, hasLoudspeaker)
     }
 
     /// Sets the members whose voices the local microphone hears through the air.

@@ -112,7 +112,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     var guideSendings: [Member: HostTime?] = [:]
     /// The seconds from each member's mouth to this one's ear.
     var delays: [Member: Double] = [:]
-    /// The way of the local sound, and those whom the local microphone hears through the air.
+    /// The sound of the local room, which the messages tell.
     var room = DuetMessage.Room()
     /// The time since which the host has looked for a mode.
     var modeTime: HostTime?

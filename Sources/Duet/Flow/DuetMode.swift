@@ -7,8 +7,8 @@ package enum DuetMode<Member: Hashable & Sendable>: Hashable, Sendable {
     /// The others hear the song as late as the leader's voice, which is in time for them. The leader hears them late by twice the
     /// delay.
     case led(by: Member)
-    /// The singers take turns, each in an attempt of its own: this one now. The singer hears the earlier voices with the song. The
-    /// others listen, are not recorded, and hear the song as late as the singer's voice.
+    /// The singers take turns. Each turn is an attempt, and this member sings now, with the song and the earlier voices. The others
+    /// listen, are not in the mix, and hear the song as late as the singer's voice.
     case inTurn(Member)
 
     /// The seconds from one singer's mouth to another's ear up to which people sing together well (C. Chafe et al., "Effect of

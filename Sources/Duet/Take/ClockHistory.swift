@@ -22,7 +22,7 @@ struct ClockHistory: Sendable {
     private var window = ClockWindow()
     private var windowFrame = 0.0
     private var last = (frame: -Double.infinity, deviation: 0.0)
-    /// False if the counter ran back, as that of another device.
+    /// False if the counter ran back. Another device has another counter.
     private(set) var isMonotonic = true
 
     /// - Parameter sampleRate: the nominal rate in hertz.

@@ -21,7 +21,7 @@ extension LiveCallCore {
         /// The changes that are not stored yet, the last one at the end.
         var unstored: [PeerVolumes.Entry] = []
         var changeTime = HostTime(nanoseconds: 0)
-        /// The singers in the same room, and those of them whom the user wants to hear over the network all the same.
+        /// The singers in the same room, and those of them whom the user chose to hear over the network.
         var (nearby, heardNearby): (Set<MemberID>, Set<MemberID>) = ([], [])
 
         /// Returns true if a member is silent, because it is heard through the air.

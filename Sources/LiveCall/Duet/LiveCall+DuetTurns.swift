@@ -5,7 +5,7 @@ import EarshotDuet
 import EarshotMediaTransport
 import EarshotRooms
 
-/// The turns of singers who take turns.
+/// The files of turns: one singer sings each take, and its mix has the earlier voices, too.
 extension LiveCall {
     /// Makes the folder of an attempt that is the turn of another singer, for that voice and the earlier ones.
     func awaitVoice(_ number: UInt32) {

@@ -13,11 +13,7 @@ package enum SongFile {
     /// - Parameter beat: nil if unknown.
     package static func describe(_ path: String, beat: Beat? = nil) throws(DuetProblem) -> DuetSong {
         let (hash, byteCount) = try hash(path, limit: DuetSong.largestFile)
-        let duration: Double
-        do throws(AudioFileError) {
-            let (rate, frameCount) = try length(path)
-            duration = Double(frameCount) / rate
-        } catch { throw .song(error) }
+        let duration = try duration(path)
         guard duration >= DuetSong.shortestDuration else {
             throw .tooShort(path: path, limit: DuetSong.shortestDuration)
         }
@@ -31,11 +27,7 @@ package enum SongFile {
     /// Reads the hash and the length of a song's guide vocal.
     package static func describeGuide(_ path: String, of song: DuetSong) throws(DuetProblem) -> DuetGuide {
         let (hash, byteCount) = try hash(path, limit: DuetSong.largestFile)
-        let duration: Double
-        do throws(AudioFileError) {
-            let (rate, frameCount) = try length(path)
-            duration = Double(frameCount) / rate
-        } catch { throw .song(error) }
+        let duration = try duration(path)
         guard hash != song.hash else { throw .guideIsSong(path: path) }
         guard abs(duration - song.duration) <= guideTolerance else {
             throw .guideLength(path: path, seconds: duration, song: song.duration)
@@ -54,6 +46,14 @@ package enum SongFile {
         return DuetSong(
             name: String(format: "Beat %g", beat.tempo), byteCount: 0, hash: hasher.finish().hex, duration: duration,
             beat: beat)
+    }
+
+    /// Returns the length of a file in seconds.
+    private static func duration(_ path: String) throws(DuetProblem) -> Double {
+        do throws(AudioFileError) {
+            let (rate, frameCount) = try length(path)
+            return Double(frameCount) / rate
+        } catch { throw .song(error) }
     }
 
     /// Returns the rate in hertz and the frames of a song.

@@ -47,11 +47,12 @@ enum DuetSentences {
     }
 
     /// The progress of a song from the network, in bytes.
-    static func downloaded(_ count: Int, of total: Int?) -> String {
+    /// - Parameter kind: `song` or `guide vocal`.
+    static func downloaded(_ kind: String, _ count: Int, of total: Int?) -> String {
         let megabytes = String(format: "%.1f", Double(count) / 1e6)
-        guard let total, total > 0 else { return "The song arrives: \(megabytes) MB" }
+        guard let total, total > 0 else { return "The \(kind) arrives: \(megabytes) MB" }
         return
-            "The song arrives: \(megabytes) of \(String(format: "%.1f", Double(total) / 1e6)) MB, \(100 * count / total) %"
+            "The \(kind) arrives: \(megabytes) of \(String(format: "%.1f", Double(total) / 1e6)) MB, \(100 * count / total) %"
     }
 
     static let guideIsHere = "Guide vocal received."

@@ -16,10 +16,10 @@ struct HostSong {
     /// - Parameter folder: the folder of duets; nil for the default.
     init(_ name: String, beat: Beat? = nil, guide: String? = nil, to folder: String?) throws {
         do {
-            path = try Self.find(name, to: folder)
+            path = try Self.find(name, as: "song", to: folder)
             song = try SongFile.describe(path, beat: beat)
             if let guide {
-                let guidePath = try Self.find(guide, to: folder)
+                let guidePath = try Self.find(guide, as: "guide vocal", to: folder)
                 song.guide = try SongFile.describeGuide(guidePath, of: song)
                 self.guidePath = guidePath
             }
@@ -29,19 +29,20 @@ struct HostSong {
     }
 
     /// Returns the absolute path of a file, or of one that was received.
-    private static func find(_ name: String, to folder: String?) throws -> String {
-        if SongFile.isAddress(name) { return try download(name, to: folder) }
+    /// - Parameter kind: `song` or `guide vocal`.
+    private static func find(_ name: String, as kind: String, to folder: String?) throws -> String {
+        if SongFile.isAddress(name) { return try download(name, as: kind, to: folder) }
         try SendCommand.checkFile(name)
         return URL(fileURLWithPath: name).path
     }
 
-    private static func download(_ address: String, to folder: String?) throws -> String {
+    private static func download(_ address: String, as kind: String, to folder: String?) throws -> String {
         Interrupt.watch()
-        Terminal.say("Receiving the song from \(URL(string: address)?.host ?? "the network").")
+        Terminal.say("Receiving the \(kind) from \(URL(string: address)?.host ?? "the network").")
         var progress = ProgressLine()
         defer { progress.clear() }
         let path = try SongFile.download(address, to: folder.map { URL(fileURLWithPath: $0).path }) { count, total in
-            progress.show { _ in DuetSentences.downloaded(count, of: total) }
+            progress.show { _ in DuetSentences.downloaded(kind, count, of: total) }
             return !Interrupt.isRequested
         }
         guard let path else { throw ExitCodes.interrupted }

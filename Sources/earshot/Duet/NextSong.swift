@@ -17,7 +17,7 @@ final class NextSong {
         var beat: Beat?
     }
 
-    /// The songs of a folder, which another thread reads.
+    /// The songs of a folder, which a task reads.
     private final class FolderSongs: Sendable {
         let found = LockedValue<[String]?>(nil)
     }
@@ -40,14 +40,14 @@ final class NextSong {
     /// The line that shows the choice; nil without one.
     var line: String? { choice.map { reading == nil ? $0.line : "Song: \($0.typed)▏ reading the folder" } }
 
-    /// Begins the choice. The folder is read on another thread.
+    /// Begins the choice. A task reads the folder.
     func open() {
         Terminal.say(DuetSentences.nextSongKeys)
         choice = SongChoice([])
         (hasRequests, hasAdvised) = (false, false)
         let (songs, folder) = (FolderSongs(), folder)
         reading = songs
-        Thread.detachNewThread {
+        Task.detached {
             // A folder that cannot be read has no songs.
             let names = (try? FileSources.contents(folder).map(\.relative)) ?? []
             songs.found.withLock { $0 = names }
