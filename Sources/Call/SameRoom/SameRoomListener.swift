@@ -7,8 +7,8 @@ import EarshotMediaTransport
 package struct SameRoomListener {
     /// The seconds of the microphone that are kept: more than the delay of a voice.
     private static let memory = 1.0
-    /// The seconds by which the time of a voice may be wrong before it is set anew.
-    private static let tolerance = 0.004
+    /// The seconds by which the time of a voice may be wrong before it is set anew, which costs the sound so far.
+    private static let tolerance = 0.006
     /// The part of a voice's delay that the window of lags leaves out, in seconds, and the least window.
     private static let (margin, leastReach) = (0.004, 0.003)
 
@@ -43,6 +43,8 @@ package struct SameRoomListener {
     private struct Voice {
         var timeline: VoiceTimeline
         var track: SlowTrack?
+        /// The seconds from mouth to ear for which the track's time was set: an echo has this lag, also if the estimate was wrong.
+        var mouthToEar = 0.0
         var detector = SameRoomDetector()
     }
 
@@ -89,10 +91,11 @@ package struct SameRoomListener {
         let due = Double(frame) - path.delay * sampleRate
         let next = voice.track.map { $0.origin + Double($0.frameCount) }
         guard let track = voice.track, let next, abs(next - due) <= Self.tolerance * sampleRate else {
-            voice.track = SlowTrack(origin: due, sampleRate: sampleRate)
+            (voice.track, voice.mouthToEar) = (SlowTrack(origin: due, sampleRate: sampleRate), path.mouthToEar)
             return voice.detector.restart()
         }
-        compare(track, &voice.detector, reach: max(Self.leastReach, path.mouthToEar - Self.margin))
+        let echo = min(voice.mouthToEar, path.mouthToEar)
+        compare(track, &voice.detector, reach: max(Self.leastReach, echo - Self.margin))
     }
 
     private func compare(_ track: SlowTrack, _ detector: inout SameRoomDetector, reach: Double) {
