@@ -117,6 +117,7 @@ import Testing
     }
 
     @Test func `a gap of the microphone begins anew, and a pause keeps the decision`() {
+        #expect(listener(delay: 0.04, playedDelay: 0.04, seconds: 5.5).nearbyPeers == [.init(2)])
         #expect(listener(delay: 0.04, playedDelay: 0.04, seconds: 5.5, gapAt: 250).nearbyPeers.isEmpty)
         var found = listener(delay: 0.04, playedDelay: 0.04)
         found.pause()
