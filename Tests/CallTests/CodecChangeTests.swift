@@ -152,6 +152,22 @@ import Testing
         }
     }
 
+    /// A changed device makes no callbacks for some time. A voice with another codec continues as the test of streams measures it.
+    @Test(arguments: [Codec.aac, .opus, .pcm], [0.03, 0.06, 0.2])
+    func `a gap of the captured sound does not click`(codec: Codec, seconds: Double) throws {
+        let call = try Self.call(Form(codec: codec))
+        call.a.isStopped = { (3..<3 + seconds).contains($0) }
+        call.run(until: 5)
+        let usual = Self.click(call.b.heard(1.9..<2.9))
+        let click = Self.click(call.b.heard(2.9..<3.9))
+        #expect(
+            click < max(pow(10, Self.clickLimit / 20), 1.5 * usual),
+            "\(20 * log10(click)) dBFS, before \(20 * log10(usual))")
+        let heard = call.b.heard(4..<4.9)
+        let level = (heard.reduce(0) { $0 + Double($1 * $1) } / Double(heard.count)).squareRoot()
+        #expect(level > 0.15 && level < 0.19, "\(level)")
+    }
+
     @Test func `ten changes in a second end in the last one`() throws {
         let call = try Self.call(Form(codec: .opus))
         let forms = [Form(codec: .pcm), Form(codec: .opus, frame: 5), Form(codec: .opus, frame: 20)]

@@ -198,4 +198,47 @@ import Testing
         #expect(soundCount > 10_000)
         #expect(meter.level < -60, "\(meter.level) dBFS")
     }
+
+    /// Encodes a tone of -24 dBFS as AAC, with a gap after 200 blocks. Returns the payloads and their positions.
+    private static func encodeAAC(
+        _ stream: StreamEncoder, gap: Int, phase: Int = 0
+    ) throws -> [(position: Int, payload: [UInt8])] {
+        let sound = AudioBuffer(channelCount: 1, frameCapacity: block)
+        var units: [(position: Int, payload: [UInt8])] = []
+        for n in 0..<400 {
+            for i in 0..<block { sound.channels[0][i] = 0.12 * tone(n * block + i + (n < 200 ? 0 : phase)) }
+            let captured = CapturedBlock(channels: sound.channels, frameCount: block, gap: n == 200 ? gap : 0)
+            try stream.encode(captured) { payload, position, _ in units.append((position, Array(payload))) }
+        }
+        return units
+    }
+
+    /// Each block overlaps the last one in the encoder, which holds a block back. The listener has forgotten the last one.
+    @Test(arguments: [0, 120, 240, 360]) func `AAC makes no step where captured frames are missing`(phase: Int) throws {
+        let stream = try StreamEncoder(RepairRig.configuration(.aac, frames: 1_024, bitRate: 64_000))
+        let encoder = try #require(stream.encoder as? AACInCalls.Encoder).encoder
+        let decoder = try AACDecoder(audioSpecificConfig: encoder.audioSpecificConfig)
+        let decoded = AudioBuffer(channelCount: 1, frameCapacity: 1_024)
+        var meter = ClickMeter(settling: 0)
+        var loudest: Float = 0
+        for unit in try Self.encodeAAC(stream, gap: 9_600, phase: phase) where unit.position >= 200 * Self.block {
+            let count = try unit.payload.withUnsafeBytes { try decoder.decode($0, into: decoded.channels, offset: 0) }
+            for i in 0..<count {
+                meter.add(decoded.channels[0][i])
+                loudest = max(loudest, abs(decoded.channels[0][i]))
+            }
+        }
+        #expect(meter.level < -60, "\(meter.level) dBFS")
+        #expect(abs(loudest - 0.06) < 0.003, "\(loudest)")
+    }
+
+    /// 200 blocks of 128 frames are 25 of AAC.
+    @Test(arguments: [(500, 25), (9_600, 24)])
+    func `AAC's last block before a gap is sent unless it is too late`(gap: Int, expected: Int) throws {
+        let stream = try StreamEncoder(RepairRig.configuration(.aac, frames: 1_024, bitRate: 64_000))
+        let positions = try Self.encodeAAC(stream, gap: gap).map(\.position)
+        let first = 200 * Self.block + gap
+        #expect(positions.filter { $0 < first } == (0..<expected).map { 1_024 * $0 })
+        #expect(positions.filter { $0 >= first } == (0..<24).map { first + 1_024 * $0 })
+    }
 }

@@ -36,6 +36,8 @@ final class VirtualCall {
         let client: any MediaClient
         /// The sound that its microphone captures.
         var says: (_ frame: Int) -> Float = { _ in 0 }
+        /// Returns true while the card makes no callbacks, as when a device is changed.
+        var isStopped: (_ now: Double) -> Bool = { _ in false }
         /// The sound that its loudspeaker plays, from the first block on.
         var heard: [Float] = []
         fileprivate let (input, output) = (
@@ -118,7 +120,7 @@ final class VirtualCall {
         var cycle = IOCycle(
             frameCount: Self.block, sampleTime: Int64(first), hostTime: host(now), inputLatency: 0, outputLatency: 0,
             input: end.input.channels, output: end.output.channels)
-        end.card.callback?(&cycle)
+        if !end.isStopped(now) { end.card.callback?(&cycle) }
         end.heard.append(contentsOf: UnsafeBufferPointer(start: end.output.channels[0], count: Self.block))
         end.client.sendMedia(at: host(now)) { packet, _ in
             var delay = 0.005

@@ -41,7 +41,6 @@ package final class StreamEncoder {
     private var fadesPast = false  // the fade-in follows a gap, and is in `past` too
     private var wasWanted = true
     private var independentFrames = 0  // the frames that are still encoded independently of earlier packets
-    private var staleCount = 0  // the first entries of `pending` that are not sent
 
     var form: Form { configuration.form }
 
@@ -92,10 +91,11 @@ package final class StreamEncoder {
         _ captured: CapturedBlock, isWanted: Bool = true,
         _ emit: (_ payload: UnsafeRawBufferPointer, _ position: Int, _ isAfterGap: Bool) -> Void
     ) throws(CodecError) {
-        if captured.gap > 0 { startAfterGap(of: captured.gap) }
+        if captured.gap > 0 { try startAfterGap(of: captured.gap, emit) }
         // The codec has not had the sound before.
         if isWanted, !wasWanted {
-            encoder.reset()
+            try encoder.reset()
+            pending.removeAll(keepingCapacity: true)
             (fadedFrames, fadesPast) = (0, false)
         }
         wasWanted = isWanted
@@ -154,20 +154,24 @@ package final class StreamEncoder {
         }
     }
 
-    private func startAfterGap(of frames: Int) {
+    private func startAfterGap(
+        of frames: Int, _ emit: (UnsafeRawBufferPointer, Int, Bool) -> Void
+    ) throws(CodecError) {
         let scale = configuration.streamRate / configuration.deviceRate
         let gap = Int((Double(frames) * scale).rounded())
         blockPosition += filledFrames + gap
         filledFrames = 0
         pastCount = 0
         isAfterGap = true
-        // The encoder would join the sound before the gap to the sound after it, with a step.
-        encoder.reset()
+        // The encoder would join the sound before the gap to the sound after it, with a step. After a long gap the payload that
+        // it still holds is too late to be useful.
+        if let payload = try encoder.reset(), let last = pending.first, gap <= configuration.framesPerPacket {
+            emit(payload, last.position, last.isAfterGap)
+        }
+        pending.removeAll(keepingCapacity: true)
         (fadedFrames, fadesPast) = (0, true)
         // The decoder has concealed the gap and differs from the encoder.
         beginIndependent()
-        // Payloads still in the encoder would come out after the gap, too late to be useful: they are not sent.
-        if gap > configuration.framesPerPacket { staleCount = pending.count }
     }
 
     /// Lets the next packets need no earlier ones: a packet that does may be far too loud for a decoder that does not have them.
@@ -213,7 +217,7 @@ package final class StreamEncoder {
     ) {
         guard isDelayed else { return emit(payload, position, isAfterGap) }
         let block = pending.removeFirst()
-        if staleCount > 0 { staleCount -= 1 } else { emit(payload, block.position, block.isAfterGap) }
+        emit(payload, block.position, block.isAfterGap)
     }
 }
 

@@ -37,18 +37,37 @@ enum AACInCalls: CallCodec {
 
     static func frameCount(_ payload: UnsafeRawBufferPointer, channelCount: Int) -> Int? { nil }
 
+    /// libavcodec's encoder cannot be reset, so two blocks of silence separate the sound before a reset from the sound after it:
+    /// with one, the encoder may still have short windows when the sound begins.
     final class Encoder: PayloadEncoder {
         let unit: Int
         let isDelayed = true
         let encoder: AACEncoder
+        private let silence: AudioBuffer
+        private var holdsSound = false
+        private var owesSilence = false  // the second block of silence comes before the next sound
 
         init(_ encoder: AACEncoder, unit: Int) {
             self.encoder = encoder
             self.unit = unit
+            silence = AudioBuffer(channelCount: encoder.channelCount, frameCapacity: unit)
         }
 
         func encode(
             _ sound: Channels, offset: Int, unitCount: Int
-        ) throws(CodecError) -> UnsafeRawBufferPointer? { try encoder.encode(sound, offset: offset) }
+        ) throws(CodecError) -> UnsafeRawBufferPointer? {
+            holdsSound = true
+            guard owesSilence else { return try encoder.encode(sound, offset: offset) }
+            owesSilence = false
+            _ = try encoder.encode(silence.channels)
+            _ = try encoder.encode(sound, offset: offset)
+            return nil
+        }
+
+        func reset() throws(CodecError) -> UnsafeRawBufferPointer? {
+            guard holdsSound else { return nil }
+            (holdsSound, owesSilence) = (false, true)
+            return try encoder.encode(silence.channels)
+        }
     }
 }

@@ -77,6 +77,9 @@ enum OpusInCalls: CallCodec {
 
         func setExpectedLoss(percent: Int) { encoder.setExpectedLoss(percent: percent) }
         func setIndependent(_ isIndependent: Bool) { encoder.setIndependent(isIndependent) }
-        func reset() { encoder.reset() }
+        func reset() -> UnsafeRawBufferPointer? {
+            encoder.reset()
+            return nil
+        }
     }
 }

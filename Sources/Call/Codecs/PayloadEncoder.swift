@@ -22,7 +22,8 @@ protocol PayloadEncoder: AnyObject {
     /// Sets whether the next packets are independent of earlier ones, so that any state of the decoder will do.
     func setIndependent(_ isIndependent: Bool)
     /// Forgets the earlier frames.
-    func reset()
+    /// - Returns: the payload that a delayed encoder still holds, valid until the next call; nil if there is none.
+    @discardableResult func reset() throws(CodecError) -> UnsafeRawBufferPointer?
 }
 
 extension PayloadEncoder {
@@ -31,5 +32,5 @@ extension PayloadEncoder {
     func packets(unitCount: Int) -> PCMPayload.Split { PCMPayload.Split(each: unitCount) }
     func setExpectedLoss(percent: Int) {}
     func setIndependent(_ isIndependent: Bool) {}
-    func reset() {}
+    func reset() -> UnsafeRawBufferPointer? { nil }
 }

@@ -31,6 +31,9 @@ struct AACReceiver {
     private static let unitFrames = 1024
     private let holdTime: Double
     private let reorderCapacity: Int
+    /// The missing frames after which a unit does not overlap the last decoded one: that was concealed until nothing of it was
+    /// left, and would be heard once more.
+    private static let forgottenDistance = 2 * unitFrames
     /// The maximum jump of the timeline in frames; a greater one counts as a new beginning.
     private static let foreignDistance = 96_000
 
@@ -82,6 +85,7 @@ struct AACReceiver {
     private mutating func skipAhead(at now: HostTime, into playout: PacketQueue) {
         if let next = nextPosition, let first = reorderBuffer.first {
             sequence += (first.position - next + Self.unitFrames / 2) / Self.unitFrames
+            if first.position - next >= Self.forgottenDistance { decoder.reset() }
             nextPosition = first.position
         }
         playInOrder(at: now, into: playout)
