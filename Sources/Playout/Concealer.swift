@@ -114,16 +114,20 @@ struct Concealer: ~Copyable {
         }
     }
 
-    /// Returns true if a codec's concealment is much rougher than the sound before it. Opus's may be, soon after its hybrid coder
-    /// begins or before it ends: then the upper bands are noise of a wrong level.
+    /// Returns true if a codec's concealment, or its joint with the sound before it, is much rougher than that sound. Opus's may be,
+    /// soon after its hybrid coder begins or before it ends: then the upper bands are noise of a wrong level. Its transform coder
+    /// replaces a synthesis that seems to grow by silence, with a step.
     /// - Parameter offset: the first frame of the concealment in its channels.
     @_noLocks
     func isRougher(_ concealment: Channels, offset: Int, frameCount: Int) -> Bool {
         guard frameCount > 2 else { return false }
         for c in 0..<channelCount {
-            let before = Self.roughness(past[c] + (past.frameCount &- Self.comparedFrames), Self.comparedFrames)
+            let played = past[c] + (past.frameCount &- Self.comparedFrames)
+            let before = Self.roughness(played, Self.comparedFrames)
             let concealed = Self.roughness(concealment[c] + offset, frameCount)
-            if concealed > Self.roughnessRatio * before + Self.inaudibleRoughness { return true }
+            let seam = Self.roughness(
+                played[Self.comparedFrames &- 2], played[Self.comparedFrames &- 1], concealment[c] + offset)
+            if max(concealed, seam) > Self.roughnessRatio * before + Self.inaudibleRoughness { return true }
         }
         return false
     }
@@ -137,6 +141,15 @@ struct Concealer: ~Copyable {
             sum += bend * bend
         }
         return sum / Float(frameCount &- 2)
+    }
+
+    /// Returns the roughness of a seam, by its two second differences. After a smooth sound 0.001 is too rough, which is a click of
+    /// -64 dBFS above 2 kHz.
+    @_noLocks
+    private static func roughness(_ previous: Float, _ last: Float, _ next: UnsafePointer<Float>) -> Float {
+        let first = next[0] - 2 * last + previous
+        let second = next[1] - 2 * next[0] + last
+        return (first * first + second * second) / 16
     }
 
     /// The ratio of roughness from which on a concealment is rejected: 12 dB.

@@ -99,6 +99,19 @@ import Testing
         #expect(roughness < 0.001, "\(roughness)")
     }
 
+    /// The transform coder gives up a concealment with an abrupt silence if the sound before it had become much quieter.
+    @Test func `a tone that fades out before its packets end does not end with a step`() throws {
+        for fade in stride(from: 120, through: 960, by: 120) {
+            for quiet in stride(from: 0, through: 720, by: 40) {
+                var rig = try OpusRig(.microseconds2500, bitRate: 64_000)
+                rig.amplitude = { 0.06 * max(0, min(1, Double(24_000 - quiet - $0) / Double(fade))) }
+                rig.run(220) { n, _ in n < 200 }
+                let roughness = Self.roughness(rig.heard[23_998...])
+                #expect(roughness < 0.001, "\(fade) \(quiet) \(roughness)")
+            }
+        }
+    }
+
     /// The decoder's state has the noise of a concealment, also of one that is not played.
     @Test func `a tone goes on without noise after a lost packet soon after it began`() throws {
         var rig = try OpusRig(.milliseconds20, bitRate: 24_000)
