@@ -3,6 +3,7 @@
 import EarshotAudioBase
 import EarshotCall
 import EarshotMediaTransport
+import Foundation
 import TestSupport
 import TestTraits
 import Testing
@@ -12,6 +13,7 @@ import Testing
 /// Calls over links that are too slow for the stream: less is sent, and more again when there is room.
 @Suite(.optimized) struct SlowLinkTests {
     static let codecs: [Codec] = [.pcm, .opus]
+    private static let makesFigures = ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] != nil
 
     /// A call of two over a link of this many bits per second; `events` change that.
     private func call(
@@ -200,6 +202,36 @@ import Testing
         let amplitude = heard.map(abs).max() ?? 0
         #expect(steepest < 1.6 * 2 * .pi * 440 / 48_000 * amplitude, "\(steepest) of \(amplitude)")
         #expect(amplitude < 1.2 * (call.peers[1].heard(1..<2).samples.map(abs).max() ?? 0))
+    }
+
+    /// The queue drops most of what is sent to it, also requests. A sender that got none would send as much again when it no longer
+    /// suspects its link, after two seconds; one that got a request waits for five. `EARSHOT_FIGURES` tries many capacities.
+    @Test(arguments: codecs, [false, true])
+    func `a request that the queue of a link that is slow both ways drops is repeated`(
+        codec: Codec, isSlowLater: Bool
+    ) throws {
+        var capacities: [Double] = codec == .pcm ? [240_000, 260_000, 280_000, 340_000, 420_000] : [30_000, 45_000]
+        if Self.makesFigures {
+            let range: ClosedRange<Double> = codec == .pcm ? 60_000...700_000 : 20_000...60_000
+            capacities = Array(stride(from: range.lowerBound, through: range.upperBound, by: 10_000))
+        }
+        var streamCount = 0
+        var steps: [String] = []
+        for capacity in capacities {
+            for seed: UInt64 in 1...3 {
+                var network = link(capacity)
+                if isSlowLater { network = link(5_000_000, [.capacity(bitsPerSecond: capacity, at: 3)]) }
+                var call = try call(codec, network, seed: seed)
+                try call.run(until: isSlowLater ? 7.9 : 4.9)
+                for peer in 0..<2 {
+                    streamCount += 1
+                    let stepsUp = try rate(call, peer).stepsUp
+                    if stepsUp > 0 { steps.append("\(capacity) b/s, seed \(seed), peer \(peer)") }
+                }
+            }
+        }
+        if Self.makesFigures { print("slow link figure: \(codec), \(isSlowLater): \(steps.count) of \(streamCount)") }
+        #expect(steps.isEmpty, "\(steps.count) of \(streamCount) streams, the first: \(steps.first ?? "")")
     }
 
     @Test func `the same seed gives the same bytes`() throws {

@@ -62,7 +62,9 @@ extension MediaPeer {
     /// as slow.
     private func follow(_ finding: CongestionDetector.Finding, at now: HostTime) {
         let limit = RateControl.share * finding.bitRate
-        rate.request = RateRequest(bitRate: limit, overhead: RateRung.headerByteCount)
+        let request = RateRequest(bitRate: limit, overhead: RateRung.headerByteCount)
+        rate.request = request
+        rate.repetition.note(request, at: now.inSeconds)
         if stream != nil {
             let sent = sentBitRate
             change { $0.suspect(limit: limit, isSevere: finding.isSevere, sent: sent, at: now.inSeconds) }
@@ -91,6 +93,7 @@ extension MediaPeer {
     func tickRate(at now: HostTime, isOpen: Bool, transmit: (UnsafeRawBufferPointer) -> Void) {
         if let finding = rate.meter.tick(at: now.inSeconds) { follow(finding, at: now) }
         change { $0.tick(at: now.inSeconds) }
+        if rate.request == nil { rate.request = rate.repetition.takeDue(at: now.inSeconds) }
         guard isOpen, let request = rate.request else { return }
         rate.request = nil
         if sender.ask(for: request, transmit) { rate.requestsSent += 1 }

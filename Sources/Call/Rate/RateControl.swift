@@ -14,6 +14,7 @@ struct RateControl {
     var meter = CongestionDetector()
     /// The rate request to send to the remote peer; nil for none.
     var request: RateRequest?
+    var repetition = RateRequestRepetition()
     var requestsSent = 0
     /// The time of the last evaluated plain report, in seconds.
     var reportedAt = -Double.infinity

@@ -76,6 +76,7 @@ package struct RatePolicy: Sendable {
     ///   - roundTrip: the seconds of a round trip; nil if unknown.
     package mutating func apply(limit: Double, sent: Double, roundTrip: Double? = nil, at now: Double) {
         let limit = max(1, limit)
+        if isRepeated(limit, at: now) { return }
         let isSettling = lastStepWasDown && suspicion == nil && now - steppedAt < Self.settling + (roundTrip ?? 0)
         self.limit = limit
         isMeasured = true
@@ -145,6 +146,12 @@ package struct RatePolicy: Sendable {
     package func room(at now: Double) -> Double? {
         guard let limit, chosen > 0 || now - troubleTime < 60 else { return nil }
         return limit
+    }
+
+    /// Returns true if the remote peer repeats a request, which was followed.
+    private func isRepeated(_ limit: Double, at now: Double) -> Bool {
+        limit == self.limit && isMeasured && suspicion == nil && now - troubleTime < Self.settling
+            && chosen >= min(fitting(limit), rungs.count - 1)
     }
 
     private func fitting(_ limit: Double) -> Int { rungs.firstIndex { $0 <= limit } ?? rungs.count }
