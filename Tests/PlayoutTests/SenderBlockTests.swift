@@ -98,8 +98,8 @@ import Testing
                 print("block \(block), packet \(packet): first \(first) ms, after 6 s \(learned) ms, gap \(gaps)")
             }
             #expect(gaps[1] <= gaps[0] && gaps[1] < 20, "block \(block), packet \(packet): \(gaps)")
-            // Nothing tells the first packet's wait, so that the first delay is longer by it, and by the jitter of 2 ms. An encoder
-            // that begins with the call has the beginning of a block, and its first packet a short wait.
+            // The first packet's wait is unknown, so that the first delay is longer by it, and by the jitter of 2 ms. An encoder that
+            // begins with the call has the beginning of a block, and its first packet a short wait.
             let excess = first[1] - learned[1]
             if block >= 256, packet != block {
                 #expect(excess > firstWaits - 0.5 && excess < firstWaits + 2, "\(excess) ms, \(firstWaits)")

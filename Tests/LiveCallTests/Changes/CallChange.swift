@@ -37,7 +37,7 @@ struct CallChange {
         var clickLimit: Double { self == .leave ? -50 : HeardSound.clickLimit }
 
         /// The kinds that are drawn: all but those that `EARSHOT_CHANGES_WITHOUT` names, separated by semicolons. Without it, all
-        /// but changes of the codec and of the device, after which the levels of tones are not judged.
+        /// but changes of the codec and of the device.
         static let drawn: [Kind] = {
             let names =
                 ProcessInfo.processInfo.environment["EARSHOT_CHANGES_WITHOUT"]

@@ -69,6 +69,11 @@ extension ChangedCall {
     func endMove(of person: Int) {
         guard let peer = peers[person], let index = moves.lastIndex(where: { $0.person == person }) else { return }
         moves[index].end = now
+        gains.songShifts[person] += 1
+        after(ExpectedGains.songDelayEnd) { [unowned self] in
+            gains.songShifts[person] -= 1
+            gains.update(at: now)
+        }
         after(ExpectedGains.shiftEnd) { [unowned self] in
             guard peers[person] === peer else { return }
             gains.moves[person] -= 1

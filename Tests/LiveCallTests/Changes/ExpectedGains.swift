@@ -17,6 +17,9 @@ struct ExpectedGains {
     static let processingEnd = 0.3
     /// The seconds until sound that jumps in time is steady again.
     static let shiftEnd = 0.1
+    /// The seconds from a new device's first block until a sent song has that device's delay: the longer blocks of the earlier one
+    /// count for a second.
+    static let songDelayEnd = 1.1
     /// The maximum seconds until a change is heard: playout may have a delay of 31 ms and a packet of 20 ms, the monitor is
     /// chosen every 50 ms, and effects fade for 20 ms.
     private static let delay = 0.2

@@ -23,6 +23,7 @@ struct VoiceTrace {
         let concealedFrames: Int
         let insertedFrames: Int
         let skippedFrames: Int
+        let stretchedFrames: Int
 
         init(_ playout: PlayoutStatistics, _ media: MediaStatistics, at time: HostTime) {
             self.time = time
@@ -30,11 +31,13 @@ struct VoiceTrace {
             concealedFrames = playout.concealedFrames
             insertedFrames = playout.insertedFrames
             skippedFrames = playout.droppedFrames + media.captureLostFrames
+            stretchedFrames = playout.stretchedFrames
         }
 
         func isSame(as other: Entry) -> Bool {
             missingPackets == other.missingPackets && concealedFrames == other.concealedFrames
                 && insertedFrames == other.insertedFrames && skippedFrames == other.skippedFrames
+                && stretchedFrames == other.stretchedFrames
         }
     }
 
@@ -51,6 +54,16 @@ struct VoiceTrace {
         let entry = Entry(statistics.playout, statistics.media, at: time)
         if let last = entries.last, last.isSame(as: entry) { return }
         entries.append(entry)
+    }
+
+    /// The seconds for which decoded sound may wait until it is heard, with its crossfade, and those by which a card's clock may
+    /// differ from the time of its sound.
+    private static let (longestWait, tolerance) = (0.04, 0.02)
+
+    /// Returns true if the voice may have jumped in time while it was heard: sound was concealed, skipped, removed or repeated.
+    func jumps(from start: HostTime, to end: HostTime) -> Bool {
+        let (first, last) = (start.advanced(bySeconds: 0 - Self.longestWait), end.advanced(bySeconds: Self.tolerance))
+        return entries.dropFirst().contains { $0.time >= first && $0.time <= last }
     }
 
     /// The seconds before and after the time at which a gap was noted, in which the counters tell its cause.

@@ -138,6 +138,20 @@ import Testing
         #expect(trace.cause(at: Self.time(3.02)) == .unknown)
     }
 
+    /// A repeated stretch is heard for up to 40 ms after it was made.
+    @Test func `a voice jumps while a stretch or a gap is heard, and not when it begins`() {
+        var (trace, playout) = (VoiceTrace(), PlayoutStatistics())
+        trace.add(Self.statistics(playout), at: Self.time(0))
+        playout.stretchedFrames = 480
+        trace.add(Self.statistics(playout), at: Self.time(1))
+        playout.concealedFrames = 64
+        trace.add(Self.statistics(playout), at: Self.time(2))
+        let jumps = [0.0, 0.97, 1, 1.03, 1.05, 1.97, 2, 2.05].map {
+            trace.jumps(from: Self.time($0), to: Self.time($0 + 0.015))
+        }
+        #expect(jumps == [false, true, true, true, false, true, true, false])
+    }
+
     @Test func `the dial allows its share of late packets, and always one`() {
         var (trace, playout) = (VoiceTrace(), PlayoutStatistics())
         playout.packets = 50
