@@ -116,7 +116,7 @@ let allLayers = [
         name: "Simulation",
         uses: [
             "AudioBase", "AudioFiles", "AudioDevices", "Playout", "MediaTransport", "Rooms", "Call", "Diagnostics",
-            "Histogram",
+            "Spectrum", "Histogram",
         ]),
 ]
 

@@ -19,6 +19,9 @@ public struct CallLevels: BitwiseCopyable, Sendable {
     /// The state of the microphone.
     public var microphone = MicrophoneCheck.Finding.fine
 
+    /// The acoustic feedback that was damped in the local voice.
+    package var feedback = FeedbackReport()
+
     /// Creates silent levels.
     package init() {}
 
@@ -26,6 +29,7 @@ public struct CallLevels: BitwiseCopyable, Sendable {
         (self.spoken, spokenPeak) = (spoken.last, spoken.peak)
         (self.heard, heardPeak) = (heard.last, heard.peak)
         (isSpeaking, microphone) = (spoken.isSpeaking, spoken.microphone)
+        feedback = spoken.feedback
     }
 }
 
@@ -35,6 +39,7 @@ struct SpokenLevels: BitwiseCopyable, Sendable {
     var peak: Float = 0
     var isSpeaking = false
     var microphone = MicrophoneCheck.Finding.fine
+    var feedback = FeedbackReport()
 }
 
 /// The part of ``CallLevels`` that the playing thread measures.

@@ -5,8 +5,8 @@ import EarshotAudioDSP
 import EarshotAudioDevices
 import Synchronization
 
-/// The call's render callbacks. Captured frames pass voice processing, ``effects`` and ``captureInsert`` into the ring, as
-/// silence while muted. The remote voices come from the mixer and pass ``playbackInsert``. An accompaniment is added after both.
+/// The call's render callbacks. Captured frames pass voice processing, the damping of feedback, ``effects`` and
+/// ``captureInsert`` into the ring, as silence while muted. The remote voices come from the mixer and pass ``playbackInsert``. An accompaniment is added after both.
 /// The local voice's level is measured before any processing.
 ///
 /// A device with both directions calls ``callback``. Two devices call ``captureCallback`` and ``playbackCallback``, on two

@@ -87,6 +87,7 @@ extension LiveCall {
         media.followDevice()
         observation.failure = media.failure
         observation.microphone = levels.own.microphone
+        observation.feedback = levels.own.feedback
         observation.device = device.description
         observation.hardwareBlockFrameCount = device.hardwareBlockFrameCount
         observation.interruption = device.interruption

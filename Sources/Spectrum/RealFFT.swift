@@ -35,6 +35,26 @@ package final class RealFFT {
         kiss_fftr(forwardPlan, samples, &bins)
     }
 
+    /// Returns the powers of the bins of `count` samples.
+    package func powers(of samples: [Float]) -> [Float] {
+        var bins = [kiss_fft_cpx](repeating: kiss_fft_cpx(), count: count / 2 + 1)
+        forward(samples, into: &bins)
+        return bins.map { $0.r * $0.r + $0.i * $0.i }
+    }
+
+    /// The forward transform for a render thread; must not outlive this object.
+    package struct Renderer: @unchecked Sendable {  // one thread at a time uses the plan
+        fileprivate let plan: kiss_fftr_cfg
+
+        /// Transforms `count` samples to `count / 2 + 1` bins of other memory. The count must come from
+        /// ``RealFFT/fastCount(atLeast:)``.
+        @_noLocks
+        package func forward(_ samples: UnsafePointer<Float>, into bins: UnsafeMutablePointer<kiss_fft_cpx>) {
+            earshot_fft_forward(plan, samples, bins)
+        }
+    }
+    package var renderer: Renderer { Renderer(plan: forwardPlan) }
+
     /// Transforms `count / 2 + 1` bins to `count` samples. The result is `count` times too large.
     package func inverse(_ bins: [kiss_fft_cpx], into samples: inout [Float]) {
         precondition(samples.count == count && bins.count == count / 2 + 1)

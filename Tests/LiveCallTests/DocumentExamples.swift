@@ -132,7 +132,7 @@ enum DocumentExamples {
         case .joinRequested: return [.joinRequested(request)]
         case .joinRequestWithdrawn: return [.joinRequestWithdrawn(request, .cancelled)]
         case .guestRefused: return [.guestRefused(name: "Eve", .wrongPIN(attemptsLeft: 1))]
-        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .effects, .muted: return sounds(name)
+        case .soundStarted, .device, .microphone, .feedback, .voiceProcessing, .monitor, .effects, .muted: return sounds(name)
         case .callBegan, .formatChanged, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
             return media(name)
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
@@ -175,6 +175,7 @@ enum DocumentExamples {
                 .device(.deviceUnavailable(.noDevice(name: "x", near: [])), .test),
             ]
         case .microphone: return MicrophoneCheck.Finding.allCases.map { .microphone($0) }
+        case .feedback: return [.feedback(hertz: 2_531.4)]
         case .voiceProcessing:
             return [.voiceProcessing(.chosen(choice, latency: 0.03)), .voiceProcessing(.failed(.refused(code: -1)))]
         case .monitor:

@@ -17,6 +17,7 @@ struct CaptureSide: ~Copyable {
     private let isMuted: UnsafeMutablePointer<Atomic<Bool>>
     let processing: VoiceProcessingPort?
     private var gapFade: GapFade
+    private var damper: FeedbackDamper
     private let effects: InsertPoint.Renderer
     private let insert: InsertPoint.Renderer
     private let songInsert: InsertPoint.Renderer
@@ -51,6 +52,7 @@ struct CaptureSide: ~Copyable {
         self.insert = insert
         self.songInsert = songInsert
         gapFade = GapFade(sampleRate: sampleRate)
+        damper = FeedbackDamper(sampleRate: sampleRate, channelCount: block.count)
         fader = VoiceFader(sampleRate: sampleRate, isHeard: true)
         self.dryTap = dryTap
         self.rawTap = rawTap
@@ -78,6 +80,7 @@ struct CaptureSide: ~Copyable {
             let isRouteChange = cycle.sampleTime &- expectedSampleTime >= routeGapFrames
             if isRouteChange {
                 check.noteRouteChange()
+                damper.restart()
                 processing?.noteRouteChange()
             }
             if isRouteChange || effects.hasInsert || insert.hasInsert { gapFade.begin() }
@@ -101,10 +104,11 @@ struct CaptureSide: ~Copyable {
         level.microphone = check.finding
         speech.update(meanSquare: level.last.meanSquare, frameCount: frames)
         level.isSpeaking = speech.isSpeaking
+        level.feedback = damper.report
         levels.store(level)
     }
 
-    /// Processes the block that ``listen(_:)`` copied: voice processing, effects, insert.
+    /// Processes the block that ``listen(_:)`` copied: voice processing, damping of feedback, effects, insert.
     @_noLocks
     mutating func render(_ cycle: IOCycle) {
         let frames = min(cycle.frameCount, capacity)
@@ -114,6 +118,7 @@ struct CaptureSide: ~Copyable {
         processing?.process(block, reference: cycle.output, frameCount: frames)
         dryTap.write(block, cycle, frameCount: frames, isHeard: isHeard)
         gapFade.process(block, frames)
+        damper.process(block, frames)
         effects.process(block, cycle, frameCount: frames)
         insert.process(block, cycle, frameCount: frames)
     }

@@ -48,6 +48,7 @@ extension LiveCallCore {
         package var calls: [MemberID: Media] = [:]
         package var failure: CodecError?
         package var microphone = MicrophoneCheck.Finding.fine
+        package var feedback = FeedbackReport()
         package var device: CallDevice?
         package var hardwareBlockFrameCount = 0
         package var interruption: (kind: Interruption, since: HostTime)?

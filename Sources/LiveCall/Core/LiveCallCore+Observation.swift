@@ -19,6 +19,7 @@ extension LiveCallCore {
             next.microphone = observation.microphone
             notify(.microphone(observation.microphone))
         }
+        reportFeedback(observation.feedback)
         chooseVoiceProcessing(observation)
         chooseMonitor(observation)
         if let error = observation.failure { return end(.codec(error)) }
@@ -27,6 +28,14 @@ extension LiveCallCore {
             if seconds > configuration.interruptionTimeout { return end(.noSound(kind, seconds: seconds)) }
         }
         if let duration = configuration.duration, now.seconds(since: since) >= duration { end(.duration) }
+    }
+
+    /// Reports feedback that was damped, at most every ten seconds.
+    private mutating func reportFeedback(_ report: FeedbackReport) {
+        guard report.count > feedback.count else { return }
+        if let last = feedback.reported, now.seconds(since: last) < Self.feedbackInterval { return }
+        feedback = (report.count, now)
+        notify(.feedback(hertz: Double(report.frequency)))
     }
 
     private mutating func reportSlowHosts() {

@@ -17,6 +17,8 @@ package struct LiveCallCore: Sendable {
     static let hostLossTolerance = 0.7
     /// The seconds after which a slow host is reported.
     static let hostAnswerTolerance = 2.0
+    /// The least seconds between two reports of feedback.
+    static let feedbackInterval = 10.0
 
     let configuration: LiveCall.Configuration
     package private(set) var snapshot: LiveCallSnapshot
@@ -31,6 +33,8 @@ package struct LiveCallCore: Sendable {
     var joining: (endpoint: Endpoint, purpose: Purpose?)?
     var hostLost: (since: HostTime, isReported: Bool)?
     var hostAsked: (since: HostTime, isReported: Bool)?
+    /// The damped feedback that was reported last: its number of tones, and when.
+    var feedback: (count: Int, reported: HostTime?) = (0, nil)
     /// The host that was reported last.
     var reportedHost: MemberID?
     /// The departed participants, each reported once.

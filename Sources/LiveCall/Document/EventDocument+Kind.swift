@@ -38,7 +38,8 @@ extension EventDocument {
         case .guestRefused(let name, let error):
             self.name = name
             self.error = ErrorDocument(error, about: name)
-        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .effects, .muted: describeSound(kind)
+        case .soundStarted, .device, .microphone, .feedback, .voiceProcessing, .monitor, .effects, .muted:
+            describeSound(kind)
         case .callBegan, .formatChanged, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
             describeMedia(kind)
         case .recordingStarted(let folder): recording = RecordingDocument(folder: folder)
@@ -73,6 +74,7 @@ extension EventDocument {
             self.device = DeviceDocument(device)
             deviceEvent = DeviceEventDocument(event)
         case .microphone(let finding): microphone = "\(finding)"
+        case .feedback(let hertz): self.hertz = Int(hertz.rounded())
         case .voiceProcessing(let state): voiceProcessing = VoiceProcessingDocument(state)
         case .monitor(let choice): monitor = MonitorDocument(choice)
         case .effects(let effects): self.effects = effects.map { EffectsDocument($0) }

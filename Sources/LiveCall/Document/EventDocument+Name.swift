@@ -31,6 +31,7 @@ extension EventDocument.Name {
             case .soundStarted: .soundStarted
             case .device: .device
             case .microphone: .microphone
+            case .feedback: .feedback
             case .voiceProcessing: .voiceProcessing
             case .monitor: .monitor
             case .effects: .effects

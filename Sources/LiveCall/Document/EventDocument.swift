@@ -30,6 +30,7 @@ package struct EventDocument: Codable, Equatable, Sendable {
     package var deviceEvent: DeviceEventDocument?
     package var effects: EffectsDocument?
     package var microphone: String?
+    package var hertz: Int?
     package var voiceProcessing: VoiceProcessingDocument?
     package var monitor: MonitorDocument?
     package var format: FormatDocument?
@@ -63,7 +64,7 @@ package struct EventDocument: Codable, Equatable, Sendable {
             becameHost, hostLost, hostFound, roomSplit, descriptionForged, discovery, storeFailed
         case settingChanged
         case joinRequested, joinRequestWithdrawn, guestRefused
-        case soundStarted, device, microphone, voiceProcessing, monitor, effects, muted
+        case soundStarted, device, microphone, feedback, voiceProcessing, monitor, effects, muted
         case callBegan, formatChanged, transportFailed, mediaMissing, negotiationFailed, linkRate
         case recordingStarted, recordingEnded, recordingFailed, participantRecording, recordingConsentRequested,
             recordingConsent

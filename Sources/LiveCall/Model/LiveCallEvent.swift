@@ -90,6 +90,8 @@ public struct LiveCallEvent: Sendable {
         case device(AudioSessionEvent, CallDevice)
         /// The microphone's state changed.
         case microphone(MicrophoneCheck.Finding)
+        /// Acoustic feedback of this frequency in hertz was damped in the local voice: a loudspeaker near a microphone is too loud.
+        case feedback(hertz: Double)
         /// Voice processing was turned on or off, or failed.
         case voiceProcessing(VoiceProcessingState)
         /// The monitor was turned on or off, or its mode was changed.

@@ -13,6 +13,9 @@ extension EventSentences {
         case .microphone:
             let finding = MicrophoneCheck.Finding.allCases.first { "\($0)" == event.microphone }
             return finding?.advice ?? "Microphone: \(event.microphone ?? "")"
+        case .feedback:
+            let hertz = event.hertz.map { " at \($0) Hz" } ?? ""
+            return "Feedback\(hertz) was damped. Turn down a loudspeaker, or use headphones."
         case .voiceProcessing: return event.voiceProcessing.map { voiceProcessing($0) } ?? ""
         case .monitor: return event.monitor.map { MonitorSentences.text($0) } ?? ""
         case .effects: return EffectSentences.list(event.effects)

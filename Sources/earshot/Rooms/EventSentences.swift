@@ -20,7 +20,7 @@ enum EventSentences {
         case .joinRequested: return event.request.map { asking($0) } ?? ""
         case .joinRequestWithdrawn: return withdrawal(event)
         case .guestRefused: return event.error?.text ?? ""
-        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .effects, .muted:
+        case .soundStarted, .device, .microphone, .feedback, .voiceProcessing, .monitor, .effects, .muted:
             return sound(name, event)
         case .callBegan, .formatChanged, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
             return media(name, event)

@@ -28,6 +28,7 @@ extension RoomPresenter {
         case .microphone(let finding):
             // A simulated microphone is silent when its file has ended.
             if let card, card.asked.device != .simulated, finding != .fine { warn(event) }
+        case .feedback: warn(event)
         case .voiceProcessing(.chosen(let choice, _)):
             // In the mode `auto`, with headphones or an unknown device, voice processing is off as expected: nothing is printed.
             guard choice.isOn || hadVoiceProcessing || snapshot.voiceProcessingMode != .auto else { return }

@@ -141,7 +141,8 @@ final class RoomPresenter {
             if let words = error.hostSentence(about: request.guest.name.text) { Terminal.say(words) }
         case .guestRefused(let name, let error):
             if let words = error.hostSentence(about: name) { Terminal.warn(words) }
-        case .soundStarted, .device, .microphone, .voiceProcessing, .monitor, .effects, .muted: presentSound(event)
+        case .soundStarted, .device, .microphone, .feedback, .voiceProcessing, .monitor, .effects, .muted:
+            presentSound(event)
         case .callBegan, .formatChanged, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
             if hasSound { presentMedia(event) }
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
