@@ -21,12 +21,12 @@ package struct FeedbackReport: BitwiseCopyable, Equatable, Sendable {
 /// a whistle or a flute does not, and is released. Each tone of a loop also lowers the sent voice, because a loop has many tones
 /// whose gain is nearly as great. Nothing is changed while nothing is suspect.
 struct FeedbackDamper: ~Copyable {
-    /// The decibels of a damped tone, with the width of its band, and those by which it lowers the sent voice.
-    private static var (depth, q, share, greatestShare): (Float, Float, Float, Float) {
-        @_noLocks get { (-18, 12, 2, 12) }
-    }
-    /// The same for a tone near full scale, whose test lowers the whole voice.
-    private static var (loudShare, loudTest): (Float, Float) { @_noLocks get { (6, 18) } }
+    /// The decibels of a damped tone, and the quality of its band.
+    private static let (depth, q): (Float, Float) = (-18, 12)
+    /// The decibels by which each damped tone lowers the sent voice, those of a tone near full scale, and the limit of both.
+    private static var share: (usual: Float, loud: Float, limit: Float) { @_noLocks get { (2, 6, 12) } }
+    /// The decibels by which the test of a tone near full scale lowers the voice.
+    private static var loudTest: Float { @_noLocks get { 18 } }
     /// The least level of a tone near full scale in decibels.
     private static var loud: Float { @_noLocks get { -10 } }
     /// The windows of a test: more than a loop's delay and the tracker's window.
@@ -49,7 +49,8 @@ struct FeedbackDamper: ~Copyable {
         /// The window in which the state began.
         var began = 0
         /// The level at the beginning of the test, and the sum of those of its last four windows.
-        var (level, sum): (Float, Float) = (0, 0)
+        var level: Float = 0
+        var sum: Float = 0
         var isLoud = false
     }
 
@@ -243,10 +244,10 @@ struct FeedbackDamper: ~Copyable {
             if slots[i].state != .free {
                 band[EqualizerBandValues.frequency] = slots[i].frequency * Float(tracker.binWidth)
             }
-            if slots[i].state == .held { share += slots[i].isLoud ? Self.loudShare : Self.share }
+            if slots[i].state == .held { share += slots[i].isLoud ? Self.share.loud : Self.share.usual }
             if slots[i].state == .tested, slots[i].isLoud { test = Self.loudTest }
         }
-        gain = decibelsToGain(-min(share, Self.greatestShare) - test)
+        gain = decibelsToGain(-min(share, Self.share.limit) - test)
         functions.callSet(state, values, over: UnitRamp.segment)
         activeFrames = tracker.length
     }

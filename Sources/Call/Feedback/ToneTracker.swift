@@ -18,7 +18,8 @@ struct ToneTracker: ~Copyable {
     private static let windowSeconds = 0.0427
     /// The frequencies in hertz at which feedback is looked for.
     private static let (lowest, highest) = (150.0, 7_500.0)
-    private static var (trackCapacity, peakCapacity): (Int, Int) { @_noLocks get { (16, 12) } }
+    private static var trackCapacity: Int { @_noLocks get { 16 } }
+    private static var peakCapacity: Int { @_noLocks get { 12 } }
     /// The ratio of powers, 12 dB, that makes a peak, and that makes it alone.
     private static var prominence: Float { @_noLocks get { 15.85 } }
     /// The least power of a peak: −75 dB.
