@@ -103,7 +103,7 @@ struct ToneTracker: ~Copyable {
     private func greatestPower(around frequency: Float) -> Float {
         let bin = Int(frequency + 0.5)
         guard bin >= 1, bin < length / 2 else { return 0 }
-        return max(powers[bin &- 1], powers[bin], powers[bin &+ 1])
+        return max(max(powers[bin &- 1], powers[bin]), powers[bin &+ 1])
     }
 
     /// Writes the strongest peaks to ``peaks``, and returns their number.
