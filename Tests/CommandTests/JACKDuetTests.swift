@@ -57,6 +57,24 @@ import Testing
         }
     }
 
+    @Test func `two microphones that hear one voice are in the same room`() throws {
+        let scratch = try Scratch()
+        let song = scratch("Feelings.wav")
+        _ = try JACKSinger.writeSong(song, seconds: 4)
+        let anna = try JACKSinger(talking: "Anna", block: 128, scratch)
+        let (port, keys, guestKeys) = (try Earshot.freePort(), try PseudoTerminal(), try PseudoTerminal())
+        let host = try anna.sing(
+            ["host", song, "--port", "\(port)", "--accept", "all", "--no-announce"], terminal: keys)
+        try #require(host.says("Song: Feelings (0:04)."), "\(host.errors)")
+        let guest = try anna.sing(["join", "127.0.0.1:\(port)"], as: "Ben", terminal: guestKeys)
+        #expect(guest.says("Anna is in the same room, so you hear Anna only through the air.", seconds: 20), "\(guest.errors)")
+        #expect(host.says("Ben is in the same room", seconds: 5), "\(host.errors)")
+        guestKeys.type("v")
+        #expect(guest.says("You hear Anna over the network again"), "\(guest.errors)")
+        for program in [guest, host] { program.signal(SIGTERM) }
+        _ = try anna.finish()
+    }
+
     @Test func `singers killed in mid-song come back in place, and the mix has both tracks, each with one gap`() throws
     {
         let scratch = try Scratch()

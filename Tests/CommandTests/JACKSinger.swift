@@ -30,25 +30,43 @@ final class JACKSinger {
 
     /// Starts the server and the musician.
     /// - Parameter second: the second of the guitar's recording at which the track begins.
-    init(_ name: String, block: Int, from second: Int, seconds: Int, _ scratch: Scratch) throws {
-        (self.name, self.block, self.scratch) = (name, block, scratch)
-        track = try Self.read("\(Self.songs)/guitar.ogg", from: second, seconds: seconds)[0].map { $0 / 2 }
-        let samples = [Float](repeating: 0, count: Self.countIn) + track
+    convenience init(_ name: String, block: Int, from second: Int, seconds: Int, _ scratch: Scratch) throws {
+        let track = try Self.read("\(Self.songs)/guitar.ogg", from: second, seconds: seconds)[0].map { $0 / 2 }
+        try self.init(name, block: block, track: track, silence: Self.countIn, scratch)
+    }
+
+    /// Starts the server and a musician who talks from the start on, again and again.
+    convenience init(talking name: String, block: Int, _ scratch: Scratch) throws {
+        let speech = try RecordedSpeech.sentences.flatMap { try Self.read($0, seconds: 7)[0] }
+        let ratio = Double(Self.rate) / 16_000
+        let track = (0..<Int(Double(speech.count - 1) * ratio)).map { frame in
+            let place = Double(frame) / ratio
+            return speech[Int(place)] + Float(place - place.rounded(.down)) * (speech[Int(place) + 1] - speech[Int(place)])
+        }
+        try self.init(name, block: block, track: track, silence: 0, scratch, ["talk"])
+    }
+
+    private init(
+        _ name: String, block: Int, track: [Float], silence: Int, _ scratch: Scratch, _ arguments: [String] = []
+    ) throws {
+        (self.name, self.block, self.scratch, self.track) = (name, block, scratch, track)
+        let samples = [Float](repeating: 0, count: silence) + track
         try samples.withUnsafeBytes { try Data($0).write(to: URL(fileURLWithPath: scratch("\(name).track"))) }
         server = try JACKServer(sampleRate: Self.rate, blockFrameCount: block)
         let folder = URL(fileURLWithPath: Earshot.program).deletingLastPathComponent()
         performer = try ChildProcess(
             [folder.appending(path: "JACKPerformer").path, "\(name)-musician"]
-                + [scratch("\(name).track"), scratch("\(name).heard")],
+                + [scratch("\(name).track"), scratch("\(name).heard")] + arguments,
             environment: ["JACK_DEFAULT_SERVER": server.name])
         guard eventually({ [performer] in performer.output.contains("ready") }) else {
             throw MusicianFailure(description: "the musician did not start: \(performer.errors)")
         }
     }
 
-    /// Starts the singer's program with the musician as its microphone and loudspeaker.
-    func sing(_ arguments: [String], terminal: PseudoTerminal) throws -> ChildProcess {
-        try Earshot.start(
+    /// Starts the singer's program, or that of another singer beside it, with the musician as its microphone and loudspeaker.
+    func sing(_ arguments: [String], as other: String? = nil, terminal: PseudoTerminal) throws -> ChildProcess {
+        let name = other ?? name
+        return try Earshot.start(
             ["duet"] + arguments + ["--name", name, "--folder", scratch(name), "--no-check"]
                 + [
                     "--jack-server", server.name, "--client-name", name, "--microphone", musician, "--speaker",

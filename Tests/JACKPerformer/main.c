@@ -3,7 +3,8 @@
 // plays on until it is ended. A program that uses the client NAME as its loudspeaker and microphone records it in time with the
 // song that it plays. Clients of two servers must have different names, since their sockets share a folder.
 //
-//   JACKPerformer NAME TRACK RESULT   on the server JACK_DEFAULT_SERVER
+//   JACKPerformer NAME TRACK RESULT        on the server JACK_DEFAULT_SERVER
+//   JACKPerformer NAME TRACK RESULT talk   begins at once, and repeats the track
 //
 // TRACK has 32-bit floats. RESULT gets two for each frame of the server's clock from the start on: heard, and played then. Between a
 // client's output and its input, JACK delays a loop by one block; the rest of the latencies that the ports declare is waited here.
@@ -19,6 +20,7 @@ static jack_client_t *client;
 static jack_port_t *ear, *mouth;
 static float *track, *result;
 static long track_frames, capacity, start, begin = -1, end;
+static int talks;
 
 static void declare(jack_latency_callback_mode_t mode, void *unused) {
     (void)unused;
@@ -36,7 +38,8 @@ static int process(jack_nframes_t frames, void *unused) {
         const long frame = now + i;
         if (begin < 0 && fabsf(heard[i]) > 1e-5f) begin = frame + ear_latency + mouth_latency - (long)frames;
         const long place = frame - begin;
-        played[i] = begin >= 0 && place >= 0 && place < track_frames ? track[place] : 0;
+        const int plays = begin >= 0 && place >= 0 && (talks || place < track_frames);
+        played[i] = plays ? track[place % track_frames] : 0;
         if (frame >= capacity) continue;
         result[2 * frame] = heard[i];
         result[2 * frame + 1] = played[i];
@@ -59,7 +62,9 @@ int main(int count, char **arguments) {
     sigemptyset(&ending);
     sigaddset(&ending, SIGTERM);
     sigprocmask(SIG_BLOCK, &ending, NULL);  // before libjack's threads begin
-    if (count != 4) return failed("usage: JACKPerformer NAME TRACK RESULT");
+    talks = count == 5;
+    if (talks) begin = 0;
+    if (count != 4 && !talks) return failed("usage: JACKPerformer NAME TRACK RESULT [talk]");
     FILE *file = fopen(arguments[2], "rb");
     if (!file || fseek(file, 0, SEEK_END)) return failed("cannot read the track");
     track_frames = ftell(file) / (long)sizeof *track;

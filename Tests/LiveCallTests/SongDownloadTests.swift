@@ -52,4 +52,16 @@ import Testing
         let names = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/Songs")
         #expect(names.sorted() == ["Blue Moon (2).ogg", "Blue Moon.ogg", "moon.ogg"])
     }
+
+    @Test func `an address of another scheme is refused as such, not looked for as a file`() throws {
+        let folder = NSTemporaryDirectory() + "earshot-songs-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(SongFile.isAddress("ftp://example.org/moon.ogg") && !SongFile.isAddress("songs/moon.ogg"))
+        do throws(DuetProblem) {
+            _ = try SongFile.download("ftp://example.org/moon.ogg", to: folder) { _, _ in true }
+            Issue.record("it was received")
+        } catch {
+            guard case .download(.stream(.badAddress)) = error else { throw error }
+        }
+    }
 }
