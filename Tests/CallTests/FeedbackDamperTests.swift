@@ -32,8 +32,21 @@ import Testing
         }
     }
 
+    /// A room in which only tones around 1 kHz are loud.
+    private struct Resonance {
+        private static let radius: Float = 0.997
+        private var (x1, x2, y1, y2): (Float, Float, Float, Float) = (0, 0, 0, 0)
+
+        mutating func next(_ x: Float) -> Float {
+            let turn = 2 * Self.radius * Float(cos(2 * .pi * 1_000 / rate))
+            let y = (1 - Self.radius * Self.radius) / 2 * (x - x2) + turn * y1 - Self.radius * Self.radius * y2
+            (x1, x2, y1, y2) = (x, x1, y, y1)
+            return y
+        }
+    }
+
     /// A tone of 1 kHz that grows by `decibels` a second up to an amplitude.
-    private static func tone(from start: Double, decibels: Double, upTo end: Double = 0.5, seconds: Double) -> [Float] {
+    private static func tone(from start: Double, decibels: Double, upTo end: Double = 0.2, seconds: Double) -> [Float] {
         (0..<Int(seconds * rate)).map { frame in
             let time = Double(frame) / rate
             return Float(min(end, start * pow(10, decibels * time / 20)) * sin(2 * .pi * 1_000 * time))
@@ -65,14 +78,14 @@ import Testing
     @Test func `a tone that goes round a loop is damped and stays damped, until the device changes`() {
         var line = Line()
         let delay = 15  // blocks, 40 ms
-        let factor: Float = 1.3
+        var room = Resonance()
         var loudest: Float = 0
         for number in 0..<3_750 {  // 10 s
             let first = number * Self.block
             let echo = number < delay ? nil : Array(line.sent[(first - delay * Self.block)...].prefix(Self.block))
             let samples = (0..<Self.block).map { i in
                 let start = Float(1e-3 * sin(2 * .pi * 1_000 * Double(first + i) / Self.rate))
-                return max(-1, min(1, start + factor * (echo?[i] ?? 0)))
+                return max(-1, min(1, start + 1.3 * room.next(echo?[i] ?? 0)))
             }
             line.send(samples)
             loudest = max(loudest, samples.reduce(0) { max($0, abs($1)) })

@@ -281,7 +281,7 @@ import Testing
         #expect(try call("duet", "agree").errors.contains("You agree."))
         #expect(host.says("Sing."), "\(host.errors)")
         #expect(try call("duet", "pause").errors.contains("The song is paused."))
-        #expect(guest.says("The song is paused."), "\(guest.errors)")
+        #expect(guest.says(" has paused the song."), "\(guest.errors)")
         #expect(try call("duet", "seek", "0:30").errors.contains("The song is at 0:30 now, for all."))
         #expect(host.says("The song is paused."), "\(host.errors)")
         try expect("paused at 0:30 of 1:00, with Ben.")

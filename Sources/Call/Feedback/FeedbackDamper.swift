@@ -37,6 +37,8 @@ struct FeedbackDamper: ~Copyable {
     private static var heldWindows: Int { @_noLocks get { 6_000 } }
     /// The windows after which a released tone is forgotten.
     private static var memory: Int { @_noLocks get { 1_000 } }
+    /// The windows for which a released tone is not tested again, times ``caution``.
+    private static var exemption: Float { @_noLocks get { 100 } }
     private static var slotCount: Int { @_noLocks get { 8 } }
     private static var greatestTestCount: Int { @_noLocks get { 4 } }
 
@@ -204,6 +206,9 @@ struct FeedbackDamper: ~Copyable {
             slots[slot].state = .free
             lastRelease = window
             caution = min(6, caution * 1.5)
+            for t in 0..<tracker.trackCount where abs(tracker.tracks[t].frequency - slots[slot].frequency) < 1.5 {
+                tracker.tracks[t].exempt(for: Int(Self.exemption * caution))
+            }
         }
         return true
     }
@@ -211,7 +216,7 @@ struct FeedbackDamper: ~Copyable {
     /// Returns true for a suspect tone near full scale, false for one that grows; nil if it is not suspect.
     @_noLocks
     private func suspicion(of index: Int) -> Bool? {
-        guard tracker.tracks[index].isPresent else { return nil }
+        guard tracker.tracks[index].isTestable else { return nil }
         if tracker.tracks[index].stays(over: Int(30 * caution), above: Self.loud) { return true }
         guard tracker.tracks[index].isWithoutHarmonics else { return nil }
         for windows in 3...5 where tracker.tracks[index].grows(over: Int(Float(1 << windows) * caution)) {

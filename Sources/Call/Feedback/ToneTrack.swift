@@ -15,6 +15,8 @@ struct ToneTrack: BitwiseCopyable {
     private(set) var frequency: Float
     private(set) var count = 0
     private var missed = 0
+    /// The windows for which the tone is not tested again, because a test showed that it is no feedback.
+    private var exempt = 0
     /// A bit for each window, the newest first: 1 if no harmonic was strong.
     private var isAlone: UInt64 = 0
     /// The decibels of the windows, in a ring.
@@ -29,7 +31,8 @@ struct ToneTrack: BitwiseCopyable {
     /// The memory of the levels, for the next track.
     var memory: UnsafeMutablePointer<Float> { @_noLocks get { levels } }
     var isGone: Bool { @_noLocks get { missed > Self.patience } }
-    var isPresent: Bool { @_noLocks get { missed == 0 } }
+    /// True if the peak is in the last window, and may be tested.
+    var isTestable: Bool { @_noLocks get { missed == 0 && exempt == 0 } }
     /// True if most of the last windows had no harmonic of the tone, nor a tone of which it is one.
     var isWithoutHarmonics: Bool {
         @_noLocks get { (isAlone & Self.aloneBits.mask).nonzeroBitCount >= Self.aloneBits.least }
@@ -46,6 +49,10 @@ struct ToneTrack: BitwiseCopyable {
         isAlone = isAlone << 1 | (peak.isAlone ? 1 : 0)
     }
 
+    /// Prevents a test in the next windows.
+    @_noLocks
+    mutating func exempt(for windows: Int) { exempt = windows }
+
     /// Adds a window without the peak.
     @_noLocks
     mutating func addMiss() {
@@ -55,6 +62,7 @@ struct ToneTrack: BitwiseCopyable {
 
     @_noLocks
     private mutating func append(_ level: Float) {
+        exempt = max(0, exempt &- 1)
         levels[count % Self.capacity] = level
         count &+= 1
     }

@@ -138,12 +138,30 @@ struct ToneTracker: ~Copyable {
         let curvature = before - 2 * at + after
         let offset = curvature < 0 ? 0.5 * (before - after) / curvature : 0
         let frequency = Float(bin) + offset
-        let limit = powers[bin] / Self.prominence
-        let isAlone =
-            greatestPower(around: 2 * frequency) < limit && greatestPower(around: 3 * frequency) < limit
-            && greatestPower(around: frequency / 2) < limit && greatestPower(around: frequency / 3) < limit
-            && greatestPower(around: 2 * frequency / 3) < limit && greatestPower(around: 3 * frequency / 2) < limit
-        return SpectralPeak(frequency: frequency, level: at - 0.25 * (before - after) * offset, isAlone: isAlone)
+        return SpectralPeak(
+            frequency: frequency, level: at - 0.25 * (before - after) * offset,
+            isAlone: isAlone(frequency, limit: powers[bin] / Self.prominence))
+    }
+
+    /// Returns true if a tone has no harmonic with this power, and is none of such a tone.
+    @_noLocks
+    private func isAlone(_ frequency: Float, limit: Float) -> Bool {
+        if greatestPower(around: 2 * frequency) >= limit || greatestPower(around: 3 * frequency) >= limit
+            || greatestPower(around: frequency / 2) >= limit || greatestPower(around: frequency / 3) >= limit
+            || greatestPower(around: 2 * frequency / 3) >= limit || greatestPower(around: 3 * frequency / 2) >= limit
+        {
+            return false
+        }
+        // The fourth to the eighth harmonic has a strong one on each side.
+        for number in 4...8 {
+            let fundamental = frequency / Float(number)
+            if greatestPower(around: frequency - fundamental) >= limit
+                && greatestPower(around: frequency + fundamental) >= limit
+            {
+                return false
+            }
+        }
+        return true
     }
 
     /// Continues the tracks with the peaks, and begins tracks for the others.

@@ -228,6 +228,7 @@ package struct DuetCore<Member: Hashable & Comparable & Sendable>: Sendable {
     mutating func change(to state: DuetTransport.State, position: Int64, at time: HostTime) {
         transport.revision &+= 1
         (transport.state, transport.position, transport.time) = (state, position, time.nanoseconds)
+        transport.changer = singer
         nextMessage = nil
     }
 

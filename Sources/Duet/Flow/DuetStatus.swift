@@ -81,6 +81,10 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
     package var isInTurn: Bool { if case .inTurn? = mode { true } else { false } }
     /// The attempt whose voices this one keeps; nil for none.
     package var keptAttempt: UInt32?
+    /// The number of the last change of the playback.
+    package var revision: UInt32 = 0
+    /// The other singer who made that change; nil for the local one, and if it is not known.
+    package var changer: Member?
     /// The seconds of the song that have been played; 0 before the start.
     package var position = 0.0
     /// True if the local singer has agreed to the attempt.

@@ -30,9 +30,11 @@ package struct DuetTransport: Codable, Hashable, Sendable {
     package var position: Int64 = 0
     /// The group's time of the position in nanoseconds.
     package var time: Int64 = 0
+    /// The random number of the singer who made the last change; nil from an earlier program.
+    var changer: UInt64?
 
     private enum CodingKeys: String, CodingKey {
-        case revision, attempt, id, leader, isInTurn = "inTurn", kept = "keeps", state, position, time
+        case revision, attempt, id, leader, isInTurn = "inTurn", kept = "keeps", state, position, time, changer = "by"
     }
 
     package init() {}
@@ -54,7 +56,7 @@ package struct DuetTransport: Codable, Hashable, Sendable {
     /// False for numbers that no transport has.
     var isValid: Bool {
         position >= 0 && Double(position) * 1e-9 <= Self.latestPosition && attempt > 0
-            && id ?? 0 <= Self.largestID && leader ?? 0 <= Self.largestID && kept != 0
+            && id ?? 0 <= Self.largestID && leader ?? 0 <= Self.largestID && changer ?? 0 <= Self.largestID && kept != 0
     }
 
     /// The value of ``leader`` for singers who sing together.
@@ -88,7 +90,7 @@ package struct DuetTransport: Codable, Hashable, Sendable {
         let (turn, otherTurn) = (isInTurn == true ? 1 : 0, other.isInTurn == true ? 1 : 0)
         let (first, second) = ((attempt, time, position), (other.attempt, other.time, other.position))
         guard first == second else { return first > second }
-        return (state.rawValue, id ?? 0, leader ?? 0, turn, kept ?? 0)
-            > (other.state.rawValue, other.id ?? 0, other.leader ?? 0, otherTurn, other.kept ?? 0)
+        return (state.rawValue, id ?? 0, leader ?? 0, turn, kept ?? 0, changer ?? 0)
+            > (other.state.rawValue, other.id ?? 0, other.leader ?? 0, otherTurn, other.kept ?? 0, other.changer ?? 0)
     }
 }

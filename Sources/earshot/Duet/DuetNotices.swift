@@ -86,7 +86,10 @@ struct DuetNotices {
         notices += Self.departures(status, old, people)
         if step != lastStep {
             let singer = status.duet.sings ? nil : status.duet.mode?.leader.map(people.name)
-            notices += Self.changed(to: step, from: lastStep, listeningTo: singer)
+            notices += Self.changed(
+                to: step, from: lastStep, by: status.duet.changer.map(people.name), listeningTo: singer)
+        } else {
+            notices += Self.moved(status.duet, old?.duet, people)
         }
         notices += ownDelay(status, step, people)
         notices += agreements(status, step, people)
@@ -189,15 +192,29 @@ struct DuetNotices {
         }
     }
 
-    /// - Parameter singer: the name of the one who sings alone; nil if the local singer sings.
-    private static func changed(to step: Step, from old: Step, listeningTo singer: String?) -> [Notice] {
+    /// Reports that another singer has moved the song.
+    private static func moved(
+        _ duet: DuetStatus<MemberID>, _ old: DuetStatus<MemberID>?, _ people: People
+    ) -> [Notice] {
+        guard let old, let changer = duet.changer, duet.revision != old.revision, duet.attempt == old.attempt,
+            duet.phase.isSong, duet.song == old.song
+        else { return [] }
+        return [.say(DuetSentences.moved(by: people.name(changer), to: duet.position))]
+    }
+
+    /// - Parameters:
+    ///   - changer: the name of another singer who made the change; nil for the local one.
+    ///   - singer: the name of the one who sings alone; nil if the local singer sings.
+    private static func changed(
+        to step: Step, from old: Step, by changer: String?, listeningTo singer: String?
+    ) -> [Notice] {
         switch (old, step) {
         case (_, .getting): [.say(DuetSentences.songArrives)]
         case (.getting, .agreeing): [.say(DuetSentences.songIsHere)]
-        case (.paused, .singing): [.say(DuetSentences.resumed)]
+        case (.paused, .singing): [.say(DuetSentences.resumed(by: changer))]
         case (_, .counting) where old != .paused && old != .singing: [.say(DuetSentences.counting)]
         case (_, .singing): [.say(singer.map(DuetSentences.listening(to:)) ?? DuetSentences.singing)]
-        case (_, .paused): [.say(DuetSentences.paused)]
+        case (_, .paused): [.say(DuetSentences.paused(by: changer))]
         case (_, .listening): [.say(DuetSentences.listening)]
         case (.listening, .ended): []
         case (_, .ended): [.say(DuetSentences.ended)]

@@ -64,8 +64,8 @@ extension DuetSentences {
             return take(UInt32(clamping: duet.take) &+ 1, waitingFor: others)
         case .setPart(let part): return "You: \(Self.part(part))."
         case .setGuide(let gain): return guide(Double(gain))
-        case .pause: return paused
-        case .resume: return resumed
+        case .pause: return paused()
+        case .resume: return resumed()
         case .seek(let seconds):
             return "The song is at \(PlayLine.clock(min(seconds, duet.duration ?? seconds))) now, for all."
         case .singAgain:

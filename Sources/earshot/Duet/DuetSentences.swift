@@ -168,8 +168,19 @@ enum DuetSentences {
 
     static func listening(to name: String) -> String { "\(TerminalText.sanitized(name)) sings." }
 
-    static let paused = "The song is paused."
-    static let resumed = "Song resumed."
+    /// - Parameter name: of another singer; nil for the user.
+    static func paused(by name: String? = nil) -> String {
+        name.map { "\(TerminalText.sanitized($0)) has paused the song." } ?? "The song is paused."
+    }
+
+    static func resumed(by name: String? = nil) -> String {
+        name.map { "\(TerminalText.sanitized($0)) has resumed the song." } ?? "Song resumed."
+    }
+
+    static func moved(by name: String, to seconds: Double) -> String {
+        "\(TerminalText.sanitized(name)) has moved the song to \(PlayLine.clock(seconds))."
+    }
+
     static let listening = "The mix plays for all. Enter stops it for all."
     static let ended = "The song is over. The voices are being exchanged."
 
