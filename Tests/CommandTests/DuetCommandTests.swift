@@ -291,7 +291,7 @@ import Testing
         #expect(duet["seconds"] as? Double == 30 && duet["take"] as? Int == 1, "\(duet)")
         #expect((duet["singers"] as? [[String: Any]])?.first?["hasAgreed"] as? Bool == true, "\(duet)")
         #expect(try call("duet", "resume").wait() == .exit(0))
-        #expect(guest.says("Song resumed."), "\(guest.errors)")
+        #expect(guest.says(" has resumed the song."), "\(guest.errors)")
         #expect(try call("duet", "seek", "+100s").wait() == .exit(0))
         #expect(host.says("Saved: ", seconds: 20), "\(host.errors)")
         #expect(try call("duet", "listen").errors.contains("The mix plays for all."))

@@ -62,12 +62,12 @@ import Testing
             ])
         #expect(notices.notices(DuetExample.status(.singing), people()) == [.say("Sing.")])
         #expect(notices.notices(DuetExample.status(.paused), people()) == [.say("The song is paused.")])
-        let moved = DuetExample.status(.paused) { ($0.duet.revision, $0.duet.changer) = (1, $0.duet.singers[0].member) }
-        #expect(notices.notices(moved, people()) == [.say("Ben has moved the song to 1:00.")])
-        let resumed = DuetExample.status(.singing) { ($0.duet.revision, $0.duet.changer) = (2, $0.duet.singers[0].member) }
-        #expect(notices.notices(resumed, people()) == [.say("Ben has resumed the song.")])
-        let paused = DuetExample.status(.paused) { ($0.duet.revision, $0.duet.changer) = (3, $0.duet.singers[0].member) }
-        #expect(notices.notices(paused, people()) == [.say("Ben has paused the song.")])
+        func changed(_ revision: UInt32, _ phase: DuetStatus<MemberID>.Phase) -> LiveDuetStatus {
+            DuetExample.status(phase) { ($0.duet.revision, $0.duet.changer) = (revision, $0.duet.singers[0].member) }
+        }
+        #expect(notices.notices(changed(1, .paused), people()) == [.say("Ben has moved the song to 1:00.")])
+        #expect(notices.notices(changed(2, .singing), people()) == [.say("Ben has resumed the song.")])
+        #expect(notices.notices(changed(3, .paused), people()) == [.say("Ben has paused the song.")])
         #expect(notices.notices(DuetExample.status(.counting(0.5)), people()) == [])
         #expect(notices.notices(DuetExample.status(.singing), people()) == [.say("Sing.")])
         #expect(

@@ -41,7 +41,8 @@ final class JACKSinger {
         let ratio = Double(Self.rate) / 16_000
         let track = (0..<Int(Double(speech.count - 1) * ratio)).map { frame in
             let place = Double(frame) / ratio
-            return speech[Int(place)] + Float(place - place.rounded(.down)) * (speech[Int(place) + 1] - speech[Int(place)])
+            let (one, next) = (speech[Int(place)], speech[Int(place) + 1])
+            return one + Float(place - place.rounded(.down)) * (next - one)
         }
         try self.init(name, block: block, track: track, silence: 0, scratch, ["talk"])
     }

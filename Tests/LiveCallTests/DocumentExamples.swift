@@ -132,7 +132,8 @@ enum DocumentExamples {
         case .joinRequested: return [.joinRequested(request)]
         case .joinRequestWithdrawn: return [.joinRequestWithdrawn(request, .cancelled)]
         case .guestRefused: return [.guestRefused(name: "Eve", .wrongPIN(attemptsLeft: 1))]
-        case .soundStarted, .device, .microphone, .feedback, .voiceProcessing, .monitor, .effects, .muted: return sounds(name)
+        case .soundStarted, .device, .microphone, .feedback, .voiceProcessing, .monitor, .effects, .muted:
+            return sounds(name)
         case .callBegan, .formatChanged, .transportFailed, .mediaMissing, .negotiationFailed, .linkRate:
             return media(name)
         case .recordingStarted, .recordingEnded, .recordingFailed, .participantRecording, .recordingConsentRequested,
