@@ -17,7 +17,7 @@ struct ToneTracker: ~Copyable {
     static var hop: Double { @_noLocks get { 0.01 } }
     private static let windowSeconds = 0.0427
     /// The frequencies in hertz at which feedback is looked for.
-    private static let (lowest, highest) = (150.0, 7_500.0)
+    private static let (lowest, highest) = (150.0, 10_000.0)
     private static var trackCapacity: Int { @_noLocks get { 16 } }
     private static var peakCapacity: Int { @_noLocks get { 12 } }
     /// The ratio of powers, 12 dB, that makes a peak, and that makes it alone.

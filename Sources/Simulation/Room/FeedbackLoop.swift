@@ -102,12 +102,13 @@ struct FeedbackLoop {
         let microphone = Point(1 + random.unit(), 1 + random.unit(), 0.8)
         let speaker = Point(microphone.x + 0.7 + random.unit(), microphone.y + 0.3, 0.75)
         var response = room.impulseResponse(from: speaker, to: microphone, sampleRate: Self.rate, duration: 0.25)
-        // A small loudspeaker plays little below 300 Hz.
+        // A small loudspeaker plays little below 300 Hz, and a voice little at the end of the band.
         let decay = Float(exp(-2 * .pi * 300 / Self.rate))
-        var low: Float = 0
+        var (low, last): (Float, Float) = (0, 0)
         for i in response.indices {
             low = decay * low + (1 - decay) * response[i]
-            response[i] -= low
+            let high = response[i] - low
+            (response[i], last) = ((high + last) / 2, high)
         }
         let fft = RealFFT(count: RealFFT.fastCount(atLeast: 4 * response.count))
         let powers = fft.powers(of: response + [Float](repeating: 0, count: fft.count - response.count))
