@@ -144,7 +144,8 @@ struct RoomSearch {
             }
             for change in numbers.take(filter(snapshot.rooms)) { Terminal.say(Self.line(change)) }
             let count = numbers.rooms.count
-            let state = count == 0 ? "Searching for rooms" : count == 1 ? "1 room" : "\(count) rooms"
+            let search = hasWarned ? "No rooms can be found" : "Searching for rooms"
+            let state = count == 0 ? search : count == 1 ? "1 room" : "\(count) rooms"
             let new = offersNew ? "n new, " : ""
             StatusLine.live("\(state). Keys: number join, \(new)q quit\(typedNumber > 0 ? ": \(typedNumber)" : "")")
             switch keys.next(within: 0.05) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Synchronization
 
 /// Prints text for the user to standard error, and data to standard output.
 enum Terminal {
@@ -28,14 +29,20 @@ enum Terminal {
         write(clear + TerminalText.sanitizedLines(line) + "\n")
     }
 
-    /// Redraws the live line, which is the last line of the terminal. Does nothing if ``redraws`` is false.
+    /// The live line that the terminal shows; nil if something else was printed after it.
+    private static let liveLine = Mutex<String?>(nil)
+
+    /// Redraws the live line, which is the last line of the terminal, if it differs from that which is shown. Does nothing if
+    /// ``redraws`` is false.
     static func live(_ line: String) {
-        guard redraws else { return }
+        guard redraws, liveLine.withLock({ $0 != line }) else { return }
         write(clear + line)
+        liveLine.withLock { $0 = line }
     }
 
     /// Writes to standard error; ignores errors, because a closed terminal is no reason to end a call.
     private static func write(_ text: String) {
+        liveLine.withLock { $0 = nil }
         let bytes = Array(text.utf8)
         _ = Foundation.write(STDERR_FILENO, bytes, bytes.count)
     }
@@ -47,6 +54,7 @@ enum Terminal {
     /// Writes bytes to standard output.
     /// - Throws: if that fails.
     static func output(_ bytes: Data) throws {
+        liveLine.withLock { $0 = nil }
         var rest = bytes
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
