@@ -45,9 +45,9 @@ import Testing
         }
     }
 
-    /// A tone of 200 Hz, whose clicks a ``ClickMeter`` hears, or of another frequency, that grows by `decibels` a second up to an amplitude.
+    /// A tone of 250 Hz, whose clicks a ``ClickMeter`` hears, or of another frequency, that grows by `decibels` a second up to an amplitude.
     private static func tone(
-        _ frequency: Double = 200, from start: Double, decibels: Double, upTo end: Double = 0.2, seconds: Double
+        _ frequency: Double = 250, from start: Double, decibels: Double, upTo end: Double = 0.2, seconds: Double
     ) -> [Float] {
         (0..<Int(seconds * rate)).map { frame in
             let time = Double(frame) / rate

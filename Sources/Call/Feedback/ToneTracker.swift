@@ -17,7 +17,7 @@ struct ToneTracker: ~Copyable {
     static var hop: Double { @_noLocks get { 0.01 } }
     private static let windowSeconds = 0.0427
     /// The frequencies in hertz at which feedback is looked for.
-    private static let (lowest, highest) = (150.0, 10_000.0)
+    private static let (lowest, highest) = (200.0, 10_000.0)
     private static var trackCapacity: Int { @_noLocks get { 16 } }
     private static var peakCapacity: Int { @_noLocks get { 12 } }
     /// The ratio of powers, 12 dB, that makes a peak, and that makes it alone.
@@ -51,7 +51,7 @@ struct ToneTracker: ~Copyable {
         binWidth = sampleRate / Double(length)
         fft = RealFFT(count: length)
         transform = fft.renderer
-        firstBin = max(16, Int(Self.lowest / binWidth))
+        firstBin = max(9, Int(Self.lowest / binWidth))
         endBin = Int(min(Self.highest, 0.45 * sampleRate) / binWidth)
         shape = .allocate(capacity: length)
         windowed = .allocate(capacity: length)
