@@ -24,6 +24,8 @@ struct ToneTracker: ~Copyable {
     private static var prominence: Float { @_noLocks get { 15.85 } }
     /// The least power of a peak: −75 dB.
     private static var leastPower: Float { @_noLocks get { 3.2e-8 } }
+    /// The bins on each side of a tone that its own power reaches, with the neighbours that are looked at.
+    private static var lobe: Float { @_noLocks get { 4 } }
     /// The greatest change of a tone's frequency between two windows, in bins.
     private static var tolerance: Float { @_noLocks get { 0.5 } }
 
@@ -152,11 +154,11 @@ struct ToneTracker: ~Copyable {
         {
             return false
         }
-        // The fourth to the eighth harmonic has a strong one on each side.
+        // The fourth to the eighth harmonic has a strong one on each side, apart from the tone's own lobe of the spectrum.
         for number in 4...8 {
             let fundamental = frequency / Float(number)
-            if greatestPower(around: frequency - fundamental) >= limit
-                && greatestPower(around: frequency + fundamental) >= limit
+            if fundamental > Self.lobe, greatestPower(around: frequency - fundamental) >= limit,
+                greatestPower(around: frequency + fundamental) >= limit
             {
                 return false
             }
