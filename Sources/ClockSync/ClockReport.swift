@@ -16,21 +16,47 @@ package struct PacketTime: Hashable, Sendable, BitwiseCopyable {
     }
 }
 
+/// The transit time of a packet in a report: the time after the window's fastest packet, in units of 8 µs, in 16 bits.
+package struct ReportedTransit: Hashable, Sendable, BitwiseCopyable {
+    /// The highest bit is set if the packet was held up by the one before: its transit time is at most this.
+    package var bits: UInt16
+
+    /// Creates a transit time from its bits, all of which are valid.
+    package init(bits: UInt16) { self.bits = bits }
+
+    init(nanoseconds: Int64, isHeld: Bool) {
+        bits = UInt16(max(0, min(Int64(Self.longest), nanoseconds / Self.unit))) | (isHeld ? Self.heldBit : 0)
+    }
+
+    /// The most in a report. A window has 75 packets of 64 frames.
+    package static let maximumCount = 96
+    private static let unit: Int64 = 8_000  // nanoseconds
+    private static let heldBit: UInt16 = 0x8000
+    private static let longest: UInt16 = 0x7FFF
+
+    var isHeld: Bool { bits & Self.heldBit != 0 }
+    /// The seconds after the fastest packet.
+    var seconds: Double { Double(Int64(bits & Self.longest) * Self.unit) * 1e-9 }
+}
+
 /// The times of the packets that a peer received from us in a window of about 100 ms.
 ///
-/// Two pairs of times are all that ``ClockSync`` uses of a window: the fastest packet for the bounds, and the typical transit time
-/// (``TransitWindow``) for the mean. A window is short against the drift of two clocks (10 µs in 100 ms at 100 ppm) and against the
+/// ``ClockSync`` uses the fastest packet for the bounds, the typical transit time (``TransitWindow``) for the mean, and all transit
+/// times for the ranks. A window is short against the drift of two clocks (10 µs in 100 ms at 100 ppm) and against the
 /// seconds in which an estimate converges, and long enough that a report for each costs one packet where media has 37.
-package struct ClockReport: Hashable, Sendable, BitwiseCopyable {
+package struct ClockReport: Hashable, Sendable {
     /// The packet with the shortest transit time.
     package var fastest: PacketTime
     /// The same send time, and the arrival after the typical transit time.
     package var typical: PacketTime
+    /// The transit times of the packets, in any order; empty if the peer does not report them.
+    package var transits: [ReportedTransit]
 
     /// Creates a report.
-    package init(fastest: PacketTime, typical: PacketTime) {
+    package init(fastest: PacketTime, typical: PacketTime, transits: [ReportedTransit] = []) {
         self.fastest = fastest
         self.typical = typical
+        self.transits = transits
     }
 }
 

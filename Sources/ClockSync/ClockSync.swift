@@ -5,8 +5,8 @@ import EarshotAudioBase
 /// Estimates a peer's clock relative to ours from the times of all media packets in both directions.
 ///
 /// A sans-IO value: it gets the times of received packets and the peer's reports about ours, and returns reports for the peer and
-/// the estimate. Times are grouped into windows of 100 ms (``ClockReport``). Two estimators work on them, and the one with the
-/// smaller error is used: `PacketBounds` and `RobustMean`. Memory is bounded, whatever the peer sends, and nothing traps.
+/// the estimate. Times are grouped into windows of 100 ms (``ClockReport``). Three estimators work on them: `PacketBounds` or
+/// `RankLine` decides, whose error is smaller, and `RobustMean` in place of the latter if the peer reports no transit times. Memory is bounded, whatever the peer sends, and nothing traps.
 ///
 /// The asymmetry of a path cannot be seen in packet times. So ``PeerClock`` has two uncertainties: one holds if the least delays of
 /// both directions are alike; the other, half the least round trip, holds always. A peer that lies about its times moves only our
@@ -40,11 +40,11 @@ package struct ClockSync: Sendable {
 
     /// Returns the report for the peer about its packets of the last window; nil until the window is complete. Call this after each packet.
     package mutating func takeReport(at now: HostTime) -> ClockReport? {
-        guard let end = window.end, end <= now, let (fastest, typical) = window.close() else { return nil }
+        guard let end = window.end, end <= now, let (fastest, typical, transits) = window.close() else { return nil }
         add(
             (fastest.arrived, fastest.sent &- fastest.arrived), (typical.arrived, typical.sent &- typical.arrived),
-            .incoming)
-        return ClockReport(fastest: PacketTime(fastest), typical: PacketTime(typical))
+            transits, .incoming)
+        return ClockReport(fastest: PacketTime(fastest), typical: PacketTime(typical), transits: transits)
     }
 
     /// Adds the peer's report about our packets. A report with impossible times is ignored.
@@ -58,7 +58,9 @@ package struct ClockSync: Sendable {
         else { return }
         let (arrived, isContradiction) = timeline.place(report.fastest.arrived, at: now)
         if isContradiction { restart(keepingOffset: false) }
-        add((fastest, arrived &- fastest), (typical, arrived &+ later &- typical), .outgoing)
+        add(
+            (fastest, arrived &- fastest), (typical, arrived &+ later &- typical),
+            Array(report.transits.prefix(ReportedTransit.maximumCount)), .outgoing)
     }
 
     /// Adds a round trip on the path that we measured without the peer's clock, such as of a STUN check. Values that are not
@@ -89,7 +91,7 @@ package struct ClockSync: Sendable {
             roundTripError: max(found.greatestError, leastRoundTrip / 2))
     }
 
-    /// The two estimates of the present windows, for comparison; nil if there are too few.
+    /// The estimates of the present windows, for comparison; nil if there are too few.
     var fit: OffsetFit? { estimator.fit }
 
     /// Returns our time in nanoseconds at which we sent a packet with this time; nil if it is too old.
@@ -100,7 +102,8 @@ package struct ClockSync: Sendable {
 
     /// Adds a window. Each sample has a time on our clock and the peer's offset then, in nanoseconds.
     private mutating func add(
-        _ fastest: (time: Int64, offset: Int64), _ typical: (time: Int64, offset: Int64), _ direction: Direction
+        _ fastest: (time: Int64, offset: Int64), _ typical: (time: Int64, offset: Int64),
+        _ transits: [ReportedTransit], _ direction: Direction
     ) {
         if origin == nil {
             origin = HostTime(nanoseconds: fastest.time)
@@ -111,7 +114,8 @@ package struct ClockSync: Sendable {
         func sample(_ pair: (time: Int64, offset: Int64)) -> OffsetSample {
             OffsetSample(time: Double(pair.time &- zero) * 1e-9, offset: Double(pair.offset &- base) * 1e-9)
         }
-        estimator.add(OffsetWindow(fastest: sample(fastest), typical: sample(typical)), direction)
+        estimator.add(
+            OffsetWindow(fastest: sample(fastest), typical: sample(typical), transits: transits), direction)
     }
 }
 

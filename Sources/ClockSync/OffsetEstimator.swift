@@ -43,6 +43,8 @@ struct OffsetEstimator: Sendable {
     private static let leastPriorDeviation = 5e-6
     /// The floor of all errors: times are in whole microseconds.
     private static let resolution = 1e-6
+    /// The seconds before a suspected change with which the time after it is compared.
+    private static let judgedMemory = 5.0
     /// The windows that decide between one direction and both, even if they are not clear.
     private static let windowsToJudge = 16
 
@@ -100,7 +102,7 @@ struct OffsetEstimator: Sendable {
         held?.greatestError += step
         if let found = held, !found.error.isFinite { held = nil }
         if let fit {
-            let deviation = max(2 * fit.mean.rateDeviation, Self.leastPriorDeviation)
+            let deviation = max(2 * fit.rateDeviation, Self.leastPriorDeviation)
             prior = RatePrior(rate: fit.rate, deviation: deviation, isInitial: prior.isInitial && deviation > 50e-6)
         }
         for direction in Direction.allCases {
@@ -175,6 +177,7 @@ struct OffsetEstimator: Sendable {
     private func jump(since time: Double, _ direction: Direction, _ fit: OffsetFit) -> Jump? {
         let residuals = residuals(since: time, direction)
         guard residuals.count >= 2 else { return nil }
+        if !fit.usesBounds, let found = rankJump(since: time, direction, fit) { return found }
         if fit.usesBounds {
             let excesses = residuals.map(\.excess).sorted()
             return Jump(
@@ -184,6 +187,21 @@ struct OffsetEstimator: Sendable {
         return Jump(
             seconds: residuals.map(\.deviations).median * fit.mean.deviation,
             deviation: 1.25 * fit.mean.deviation / Double(residuals.count).squareRoot())
+    }
+
+    /// Returns the change by the ranks of the transit times before and after; nil if these are unknown.
+    private func rankJump(since time: Double, _ direction: Direction, _ fit: OffsetFit) -> Jump? {
+        let after = windows[direction].filter { $0.start >= time }
+        let before = windows[direction].filter {
+            $0.end < time - 2 * TransitWindow.length && $0.end > time - Self.judgedMemory
+        }
+        let found = RankShift(
+            BothDirections(
+                outgoing: after.transits(direction, rate: fit.rate, at: time),
+                incoming: before.transits(direction, rate: fit.rate, at: time)))
+        return found.map {
+            Jump(seconds: 2 * $0.offset * direction.sign, deviation: 2 * $0.variance.squareRoot())
+        }
     }
 
     /// Corrects a direction for the change of its path by `seconds` from `time` on. Windows about the change are dropped.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The two estimates of a set of windows, and the better one.
+/// The estimates of a set of windows, and the best one.
 ///
-/// The bounds win where delay has a floor that packets reach (a wired network), the mean where delay is noise around a middle
-/// (Wi-Fi). Each states its own error, from the same windows; the smaller one decides.
+/// The bounds win where delay has a floor that packets reach (a wired network), the ranks where delay is noise (Wi-Fi). Each states
+/// its own error, from the same windows. The mean takes the place of the ranks if the peer reports no transit times.
 struct OffsetFit: BitwiseCopyable, Sendable {
     /// The time of the newest window, to which the offsets belong.
     let origin: Double
     let mean: RobustMean
+    let ranks: RankLine?
     let bounds: PacketBounds
 
     /// - Parameter windows: at least one for each direction.
@@ -22,6 +23,7 @@ struct OffsetFit: BitwiseCopyable, Sendable {
         }
         self.origin = origin
         self.mean = mean
+        ranks = RankLine(windows, at: origin, near: mean.rate, prior: prior)
         var recent = windows
         for direction in Direction.allCases {
             let late = windows[direction].filter { $0.end > origin - Self.boundsMemory }
@@ -34,18 +36,22 @@ struct OffsetFit: BitwiseCopyable, Sendable {
     /// Seconds. The bounds need no more, and a rate that wanders by 0.02 ppm a second bends their lines by 1 µs in this time.
     private static let boundsMemory = 10.0
 
-    /// True if the bounds are the better estimate.
+    /// True if the bounds are a better estimate than the mean, and then than the ranks.
+    ///
+    /// Where they are, the mean's error is far larger than that of the bounds. That of the ranks is not in the first second.
     var usesBounds: Bool { bounds.error < mean.error }
     /// The peer's clock less ours in seconds at ``origin``.
-    var offset: Double { usesBounds ? bounds.offset : mean.offset }
+    var offset: Double { usesBounds ? bounds.offset : ranks?.offset ?? mean.offset }
     /// The peer's seconds per second of ours, less 1.
-    var rate: Double { usesBounds ? bounds.rate : mean.rate }
+    var rate: Double { usesBounds ? bounds.rate : ranks?.rate ?? mean.rate }
     /// The seconds that hold the offset's error in 95 % of cases, if the paths are alike.
-    var error: Double { usesBounds ? bounds.error : mean.error }
+    var error: Double { usesBounds ? bounds.error : ranks?.error ?? mean.error }
     /// The greatest possible error of the offset in seconds: to the farther bound.
     var greatestError: Double { bounds.roundTrip / 2 + abs(offset - bounds.offset) }
     /// The seconds per second that hold the rate's error in 95 % of cases. The least is a crystal's wander.
-    var rateError: Double { 2 * (mean.rateDeviation * mean.rateDeviation + Self.leastRateVariance).squareRoot() }
+    var rateError: Double { 2 * (rateDeviation * rateDeviation + Self.leastRateVariance).squareRoot() }
+    /// The standard deviation of the rate.
+    var rateDeviation: Double { ranks?.rateDeviation ?? mean.rateDeviation }
 
     private static let leastRateVariance = 0.2e-6 * 0.2e-6
 

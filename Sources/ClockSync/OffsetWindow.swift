@@ -41,9 +41,11 @@ struct OffsetSample: BitwiseCopyable, Sendable {
 }
 
 /// The offsets that the packets of a window show: of the fastest, and of the typical transit time.
-struct OffsetWindow: BitwiseCopyable, Sendable {
+struct OffsetWindow: Sendable {
     var fastest: OffsetSample
     var typical: OffsetSample
+    /// The transit times after that of the fastest packet; empty if unknown.
+    var transits: [ReportedTransit] = []
 
     /// The earlier of both times.
     var start: Double { min(fastest.time, typical.time) }
@@ -64,5 +66,15 @@ extension Array<Double> {
     var median: Double {
         guard !isEmpty else { return 0 }
         return sorted()[count / 2]
+    }
+}
+
+extension Array<OffsetWindow> {
+    /// Returns the transit times of a direction's windows as the peer's clock would show them at one time, if it has this rate.
+    func transits(_ direction: Direction, rate: Double, at time: Double) -> [RankShift.Transit] {
+        flatMap { window in
+            let least = direction.sign * (window.fastest.offset - rate * (window.fastest.time - time))
+            return window.transits.map { RankShift.Transit(seconds: least + $0.seconds, isHeld: $0.isHeld) }
+        }
     }
 }

@@ -16,6 +16,9 @@ struct TransitWindow: Sendable {
         var sent: Int64
         var arrived: Int64
         fileprivate(set) var isHeld = false
+        fileprivate(set) var isOvertaken = false
+        /// The transit time; if the packet was held up, the longest that it can have had by itself.
+        fileprivate(set) var limit: Int64 = 0
         var transit: Int64 { arrived &- sent }
 
         init(sent: Int64, arrived: Int64) { (self.sent, self.arrived) = (sent, arrived) }
@@ -27,6 +30,8 @@ struct TransitWindow: Sendable {
     private static let capacity = 256
     /// The nanoseconds after another arrival within which a packet counts as held up by that one.
     private static let heldTime: Int64 = 50_000
+    /// The nanoseconds after a packet in which an earlier one that arrives was overtaken. After more the sender's clock was set back.
+    private static let overtakingTime: Int64 = 100_000_000
     /// The shares of all transit times between which they are typical. Shorter ones are rare among packets that follow each other
     /// closely, and longer ones vary more.
     private static let typicalShares = 0.7...0.9
@@ -36,7 +41,8 @@ struct TransitWindow: Sendable {
 
     private var packets: [Packet] = []
     private var start = HostTime(nanoseconds: 0)
-    private var last = Packet(sent: .min, arrived: .min)
+    private var last = Packet(sent: .min, arrived: .min)  // that can hold up others
+    private var newest = Packet(sent: .min, arrived: .min)  // by its send time
 
     /// The time at which the window is complete; nil if it is empty.
     var end: HostTime? { packets.isEmpty ? nil : start.advanced(bySeconds: Self.length) }
@@ -44,8 +50,15 @@ struct TransitWindow: Sendable {
     /// Adds a packet. The first one begins the window.
     mutating func add(_ new: Packet) {
         var packet = new
-        packet.isHeld = packet.sent >= last.sent && (0...Self.heldTime).contains(packet.arrived &- last.arrived)
-        last = packet
+        packet.isOvertaken =
+            packet.sent < newest.sent && (0..<Self.overtakingTime).contains(packet.arrived &- newest.arrived)
+        packet.limit = packet.transit
+        if !packet.isOvertaken {
+            let wait = packet.arrived &- last.arrived
+            packet.isHeld = packet.sent >= last.sent && (0...Self.heldTime).contains(wait)
+            if packet.isHeld { packet.limit = packet.transit &+ Self.heldTime &- wait }
+            (last, newest) = (packet, packet)
+        }
         if packets.isEmpty { start = HostTime(nanoseconds: packet.arrived) }
         if packets.count < Self.capacity { packets.append(packet) }
     }
@@ -53,17 +66,23 @@ struct TransitWindow: Sendable {
     /// Notes the arrival of a packet without a send time, which may hold up others.
     mutating func noteOther(arrived: Int64) { last = Packet(sent: .min, arrived: arrived) }
 
-    /// Ends the window. Returns its fastest packet, and one sent at the same time with the typical transit time; nil if it is empty.
-    mutating func close() -> (fastest: Packet, typical: Packet)? {
+    /// Ends the window. Returns its fastest packet, one sent at the same time with the typical transit time, and the transit times of
+    /// the packets that were not overtaken; nil if it is empty.
+    mutating func close() -> (fastest: Packet, typical: Packet, transits: [ReportedTransit])? {
         defer { packets.removeAll(keepingCapacity: true) }
+        guard let least = packets.lazy.map(\.transit).min() else { return nil }
+        let transits = packets.lazy.filter { !$0.isOvertaken }.prefix(ReportedTransit.maximumCount)
+            .map { ReportedTransit(nanoseconds: $0.limit &- least, isHeld: $0.isHeld) }
         packets.sort { $0.transit < $1.transit }
         guard let fastest = packets.first else { return nil }
         while let last = packets.last, last.transit &- fastest.transit >= Self.longestDelay { packets.removeLast() }
-        return (fastest, Packet(sent: fastest.sent, arrived: fastest.arrived &+ typicalDelay(after: fastest)))
+        let typical = Packet(sent: fastest.sent, arrived: fastest.arrived &+ typicalDelay(after: fastest))
+        return (fastest, typical, Array(transits))
     }
 
     /// Returns the nanoseconds by which the typical transit time exceeds that of the fastest packet.
     private func typicalDelay(after fastest: Packet) -> Int64 {
+        let packets = packets.filter { !$0.isOvertaken }
         var (sum, weight) = (0.0, 0.0)
         var share = 1.0  // of the transit times up to the present one
         for index in packets.indices.reversed() where !packets[index].isHeld {

@@ -106,16 +106,18 @@ struct ClockRig {
     }
 
     private mutating func deliver() {
+        defer { if let first = ourInbox.first, first.at <= now { deliver() } }
         while let first = peerInbox.first, first.at <= now {
             peerInbox.removeFirst()
             peer.addPacket(sent: first.sent, arrived: peerClock.time(at: first.at))
         }
-        while let first = ourInbox.first, first.at <= now {
+        while let first = ourInbox.first, first.at <= min(now, reports.first?.at ?? now) {
             ourInbox.removeFirst()
             sync.addPacket(sent: first.sent, arrived: clock.time(at: first.at))
         }
         while let first = reports.first, first.at <= now {
             reports.removeFirst()
+            sync.noteOtherPacket(arrived: clock.time(at: first.at))
             sync.addReport(first.report, at: clock.time(at: first.at))
         }
     }
@@ -132,6 +134,9 @@ struct ClockRig {
             let age = local.seconds(since: found.localReference)
             outcome.meanError = abs(error + fit.mean.offset - fit.offset + (fit.mean.rate - fit.rate) * age)
             outcome.boundsError = abs(error + fit.bounds.offset - fit.offset + (fit.bounds.rate - fit.rate) * age)
+            if let ranks = fit.ranks {
+                outcome.ranksError = abs(error + ranks.offset - fit.offset + (ranks.rate - fit.rate) * age)
+            }
             outcome.usesBounds = fit.usesBounds
         }
         return outcome
@@ -145,6 +150,7 @@ struct Outcome {
     var bound: Double  // whatever the path
     var meanError = Double.nan  // of `RobustMean` alone
     var boundsError = Double.nan  // of `PacketBounds` alone
+    var ranksError = Double.nan  // of `RankLine` alone
     var usesBounds = false
 }
 
@@ -163,8 +169,10 @@ extension [Outcome] {
     /// Prints the figures as a row of a table, in milliseconds, if EARSHOT_FIGURES is set.
     func printRow(_ name: String, _ what: String) {
         guard ProcessInfo.processInfo.environment["EARSHOT_FIGURES"] != nil else { return }
-        let figures = [p95(\.error), p95(\.boundsError), p95(\.meanError), p95(\.claim), p95(\.bound)]
-            .map { String(format: $0 < 0.1 ? "%.4f" : $0 < 100 ? "%.2f" : "%.0f", $0) }
+        let figures = [
+            p95(\.error), p95(\.boundsError), p95(\.meanError), p95(\.ranksError), p95(\.claim), p95(\.bound),
+        ]
+        .map { String(format: $0 < 0.1 ? "%.4f" : $0 < 100 ? "%.2f" : "%.0f", $0) }
         let shares = [share(within: \.claim), share(within: \.bound)].map { String(format: "%.2f", $0) }
         let used = "\(count { $0.usesBounds }) of \(count)"
         print("clock figure: | " + ([name + ", " + what] + figures + shares + [used]).joined(separator: " | ") + " |")

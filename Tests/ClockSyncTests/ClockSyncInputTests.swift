@@ -88,6 +88,15 @@ import Testing
         }
     }
 
+    @Test func `a peer that reports no transit times gets an estimate by the mean`() throws {
+        var rig = ClockRig(.wifiGood, seed: 9)
+        rig.forge = { ClockReport(fastest: $0.fastest, typical: $0.typical) }
+        rig.run(until: 10)
+        #expect(try #require(rig.sync.fit).ranks == nil)
+        let outcome = try #require(rig.outcome)
+        #expect(outcome.error < 0.000_5 && outcome.error < outcome.claim)
+    }
+
     /// Random values, among them extreme ones, in all places.
     @Test func `any input leaves values that can be used`() {
         var random = SeededRandom(seed: 6)
@@ -113,7 +122,10 @@ import Testing
                 let fastest = PacketTime(sent: time(now &- 20_000_000).wireMicroseconds, arrived: time(now &+ ahead))
                 var typical = fastest
                 if random.next() % 4 == 0 { typical.arrived = time(now &+ ahead &+ 10_000_000) }
-                sync.addReport(ClockReport(fastest: fastest, typical: typical), at: local)
+                let transits = (0..<random.next() % 120).map { _ in
+                    ReportedTransit(bits: UInt16(truncatingIfNeeded: random.next() >> (random.next() % 16)))
+                }
+                sync.addReport(ClockReport(fastest: fastest, typical: typical, transits: transits), at: local)
                 if let clock = sync.peerClock {
                     estimateCount += 1
                     let at = time(now)

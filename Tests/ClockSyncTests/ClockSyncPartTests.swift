@@ -16,11 +16,13 @@ import Testing
         }
         #expect(window.end == HostTime(nanoseconds: 1_105_000_000))
         let closed = window.close()
-        let (fastest, typical) = try #require(closed)
+        let (fastest, typical, transits) = try #require(closed)
         #expect(fastest.sent == 200_000_000 && fastest.transit == 1_002_000_000)
         // Those of 9 and 10 ms.
         #expect(typical.sent == 200_000_000 && abs(typical.transit - 1_009_500_000) <= 1)
         #expect(window.end == nil)
+        #expect(transits.map { Int(($0.seconds * 1e3).rounded()) } == [3, 0, 88, 1, 2, 5, 6, 7, 4, 8])
+        #expect(transits.allSatisfy { !$0.isHeld })
     }
 
     /// Returns the median typical transit time in milliseconds of many windows. Each packet's delay is random, and none overtakes
@@ -31,7 +33,7 @@ import Testing
         var (latest, transits): (Int64, [Double]) = (0, [])
         for n in 0..<Int(60 / seconds) {
             let sent = Int64(Double(n) * seconds * 1e9)
-            if let end = window.end, end.nanoseconds <= sent, let (_, typical) = window.close() {
+            if let end = window.end, end.nanoseconds <= sent, let (_, typical, _) = window.close() {
                 transits.append(Double(typical.transit) * 1e-6)
             }
             for copy in 0..<(copies ? 2 : 1) {
@@ -61,7 +63,7 @@ import Testing
         window.noteOther(arrived: 1_000_000_000)
         for n in 0..<3 { window.add(TransitWindow.Packet(sent: Int64(n) * 1_000_000, arrived: 1_000_000_010)) }
         let closed = window.close()
-        let (fastest, typical) = try #require(closed)
+        let (fastest, typical, _) = try #require(closed)
         #expect(fastest.transit == 998_000_010 && typical.transit == fastest.transit && typical.sent == fastest.sent)
     }
 

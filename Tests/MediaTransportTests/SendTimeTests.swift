@@ -127,18 +127,47 @@ import Testing
         #expect(a.take(bytes) == .report && a.takeTimeReport() == report)
     }
 
+    @Test func `a report has the transit times that it had, and a peer that does not know them the rest`() {
+        var (a, b) = pair()
+        var report = TimeReport(fastest: .init(sent: 1, arrived: 2), typical: .init(sent: 3, arrived: 4))
+        for count in [1, 2, 95, TimeReport.maximumTransitCount] {
+            report.transits = (0..<count).map { UInt16(300 * $0) }
+            #expect(a.take(b.times(report)) == .report && a.takeTimeReport() == report)
+        }
+        var bytes = b.times(report)
+        let start = bytes.count - 12 - 2 * report.transits.count
+        var without = report
+        without.transits = []
+        for place in [start, start + 7, start + 8] {  // subtype, source, name
+            var other = bytes
+            other[place] ^= 2
+            #expect(a.take(other) == .report && a.takeTimeReport() == without)
+        }
+        // Two more than may be.
+        bytes += [0, 0, 0, 0]
+        bytes[start + 3] += 1
+        #expect(a.take(bytes) == .report && a.takeTimeReport() == without)
+        // Without the times that they belong to.
+        var alone = Array(bytes.prefix(start - 36) + bytes.suffix(from: start))
+        alone.removeLast(4)
+        alone[start - 36 + 3] -= 1
+        #expect(a.take(alone) == .report && a.takeTimeReport() == nil)
+    }
+
     /// Random extensions of packets and random reports.
     @Test func `any extension and any report leave a session that works`() {
         var random = SeededRandom(seed: 11)
         let (a, b) = pair()
         let bases = [
             packet(extension: [0xBE, 0xDE, 0, 3, 0, 0x10, 9, 0, 0x53, 1, 2, 3, 4, 0, 0, 0]),
-            b.times(TimeReport(fastest: .init(sent: 1, arrived: 2), typical: .init(sent: 3, arrived: 4))),
+            b.times(
+                TimeReport(
+                    fastest: .init(sent: 1, arrived: 2), typical: .init(sent: 3, arrived: 4), transits: [5, 6, 7])),
         ]
         var (timed, reported) = (0, 0)
         for n in 0..<100_000 {
             var bytes = bases[n % 2]
-            let from = n % 2 == 0 ? 12 : bytes.count - 36
+            let from = n % 2 == 0 ? 12 : bytes.count - 56
             for _ in 0..<Int.random(in: 0..<4, using: &random) {
                 bytes[Int.random(in: from..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
             }

@@ -129,6 +129,10 @@ import Testing
             fastest: .init(sent: 0x0102_0304, arrived: 1_000_000_000_000),
             typical: .init(sent: 0x0102_0400, arrived: 1_000_000_300_000))
         #expect(try b.times(report) == wireVector("clock"))
+        var longer = report
+        longer.transits = [0, 0x807D, 250]
+        #expect(try b.times(longer) == wireVector("transits"))
+        #expect(try a.take(wireVector("transits")) == .report && a.takeTimeReport() == longer)
         #expect(try a.take(wireVector("clock")) == .report && a.takeTimeReport() == report)
     }
 

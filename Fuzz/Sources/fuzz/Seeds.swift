@@ -102,7 +102,8 @@ private func call() -> [UInt8] {
                 [7, 7, 7 as UInt8].span.bytes, position: 2_400, marker: false, isRedundant: false,
                 isFallbackCodec: false, sendTime: 7, at: HostTime(nanoseconds: 550_000_000), into: &packet)
         })
-    let times = TimeReport(fastest: .init(sent: 1, arrived: 2), typical: .init(sent: 3, arrived: 4))
+    let times = TimeReport(
+        fastest: .init(sent: 1, arrived: 2), typical: .init(sent: 3, arrived: 4), transits: [0, 0x807D, 250])
     datagrams.append(written { peer.writeTimeReport(times, into: &$0) })
     datagrams.append(written { peer.writeBye(at: HostTime(nanoseconds: 600_000_000), into: &$0) })
     return datagrams.flatMap { [UInt8($0.count >> 8), UInt8($0.count & 255), 200] + $0 }

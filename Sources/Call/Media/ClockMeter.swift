@@ -48,7 +48,9 @@ struct ClockMeter {
         guard credit >= 1 else { return }
         credit -= 1
         sync.addReport(
-            ClockReport(fastest: PacketTime(report.fastest), typical: PacketTime(report.typical)), at: time)
+            ClockReport(
+                fastest: PacketTime(report.fastest), typical: PacketTime(report.typical),
+                transits: report.transits.map(ReportedTransit.init(bits:))), at: time)
     }
 
     mutating func addRoundTrip(_ seconds: Double) { sync.addRoundTrip(seconds) }
@@ -59,7 +61,8 @@ struct ClockMeter {
     mutating func takeReport(at time: HostTime) -> TimeReport? {
         now = time
         guard let report = sync.takeReport(at: time) else { return nil }
-        return TimeReport(fastest: .init(report.fastest), typical: .init(report.typical))
+        return TimeReport(
+            fastest: .init(report.fastest), typical: .init(report.typical), transits: report.transits.map(\.bits))
     }
 
     /// The estimate at the time of the last tick; nil if there is none.

@@ -37,6 +37,7 @@ extension MediaPeer {
             deliverAgain(media, UnsafeRawBufferPointer(rebasing: datagram[media.payload]), at: now)
         case .goodbye: counts.peerLeft = true
         case .report:
+            clock?.noteOtherPacket(arrived: arrived)
             learn(at: now)
             learnClock(at: now)
         case .ignored: break

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The send and arrival times of packets that a peer reports to their sender, in an application packet of RTCP (RFC 3550 §6.7).
+/// The send and arrival times of packets that a peer reports to their sender, in an application packet of RTCP (RFC 3550 §6.7), and
+/// their transit times in another one.
 package struct TimeReport: Hashable, Sendable {
     /// The times of a packet, or the mean of several.
     package struct Pair: Hashable, Sendable {
@@ -32,12 +33,21 @@ package struct TimeReport: Hashable, Sendable {
     package var fastest: Pair
     /// The same send time, and the arrival after the typical transit time.
     package var typical: Pair
+    /// The transit times of packets (docs/wire.md); empty if unknown.
+    package var transits: [UInt16]
 
     /// Creates a report.
-    package init(fastest: Pair, typical: Pair) {
+    /// - Parameter transits: at most ``maximumTransitCount``.
+    package init(fastest: Pair, typical: Pair, transits: [UInt16] = []) {
         self.fastest = fastest
         self.typical = typical
+        self.transits = transits
     }
+
+    /// The most transit times in a report.
+    package static let maximumTransitCount = 96
+    /// A transit time that says nothing. It fills the last four bytes.
+    private static let padding: UInt16 = 0xFFFF
 
     /// The name of the application packet: "ECLK".
     static let name: UInt32 = 0x4543_4C4B
@@ -53,11 +63,32 @@ package struct TimeReport: Hashable, Sendable {
             fastest: Pair(bytes, at: body.lowerBound + 8), typical: Pair(bytes, at: body.lowerBound + 20))
     }
 
+    /// Takes the transit times from the body of another application packet, unless its source is not `sender` or they are too many.
+    fileprivate mutating func readTransits(from sender: UInt32, _ bytes: RawSpan, _ body: Range<Int>) {
+        let count = (body.count - 8) / 2
+        guard body.count >= 8, count <= Self.maximumTransitCount, bytes.bigEndian32(body.lowerBound) == sender,
+            bytes.bigEndian32(body.lowerBound + 4) == Self.name
+        else { return }
+        transits = (0..<count).map { bytes.bigEndian16(body.lowerBound + 8 + 2 * $0) }
+        if transits.last == Self.padding { transits.removeLast() }
+    }
+
     func write(from ssrc: UInt32, into bytes: inout MutableRawSpan, at offset: Int) {
         bytes.put(ssrc, at: offset)
         bytes.put(Self.name, at: offset + 4)
         fastest.write(into: &bytes, at: offset + 8)
         typical.write(into: &bytes, at: offset + 20)
+    }
+
+    /// Writes the transit times. Returns the body's size in bytes.
+    fileprivate func writeTransits(from ssrc: UInt32, into bytes: inout MutableRawSpan, at offset: Int) -> Int {
+        bytes.put(ssrc, at: offset)
+        bytes.put(Self.name, at: offset + 4)
+        let used = transits.prefix(Self.maximumTransitCount)
+        for (index, transit) in (used.count % 2 == 0 ? Array(used) : used + [Self.padding]).enumerated() {
+            bytes.put(transit, at: offset + 8 + 2 * index)
+        }
+        return 8 + 4 * ((used.count + 1) / 2)
     }
 }
 
@@ -74,12 +105,20 @@ extension RTPSession {
         let size = 4 + TimeReport.bodySize
         datagram.putReportHeader(RTCPCompound.Kind.application, count: 0, size: size, at: start)
         report.write(from: ssrc, into: &datagram, at: start + 4)
-        return start + size
+        let end = start + size
+        guard !report.transits.isEmpty else { return end }
+        let transitsSize = 4 + report.writeTransits(from: ssrc, into: &datagram, at: end + 4)
+        datagram.putReportHeader(RTCPCompound.Kind.application, count: 1, size: transitsSize, at: end)
+        return end + transitsSize
     }
 
     mutating func takeApplication(_ datagram: RawSpan, _ packet: RTCPCompound.Packet, from sender: UInt32) {
-        guard sendTimeID != nil, packet.count == 0 else { return }
-        if let report = TimeReport.read(from: sender, datagram, packet.body) { timeReport = report }
+        guard sendTimeID != nil else { return }
+        if packet.count == 1 {
+            timeReport?.readTransits(from: sender, datagram, packet.body)
+        } else if packet.count == 0, let report = TimeReport.read(from: sender, datagram, packet.body) {
+            timeReport = report
+        }
     }
 
     /// Returns the peer's newest report on local send times since the last call; nil for none.
