@@ -5,8 +5,9 @@ import EarshotAudioBase
 /// Estimates a peer's clock relative to ours from the times of all media packets in both directions.
 ///
 /// A sans-IO value: it gets the times of received packets and the peer's reports about ours, and returns reports for the peer and
-/// the estimate. Times are grouped into windows of 100 ms (``ClockReport``). Three estimators work on them: `PacketBounds` or
-/// `RankLine` decides, whose error is smaller, and `RobustMean` in place of the latter if the peer reports no transit times. Memory is bounded, whatever the peer sends, and nothing traps.
+/// the estimate. Times are grouped into windows of 100 ms (``ClockReport``). Three estimators work on them: `PacketBounds` where
+/// delay has a floor, elsewhere `RankLine`, or `RobustMean` if the peer reports no transit times. Memory is bounded, whatever the
+/// peer sends, and nothing traps.
 ///
 /// The asymmetry of a path cannot be seen in packet times. So ``PeerClock`` has two uncertainties: one holds if the least delays of
 /// both directions are alike; the other, half the least round trip, holds always. A peer that lies about its times moves only our

@@ -5,7 +5,7 @@ import EarshotAudioBase
 /// The RTP and RTCP with one peer: one source each way, both on one port (RFC 3550, RFC 5761).
 ///
 /// A value without socket, thread or clock: datagrams and times are arguments, and sessions with the same seed behave alike. For
-/// one thread, the media thread; no call allocates once the peer's name is known.
+/// one thread, the media thread; once the peer's name is known, no call allocates but those about time reports.
 ///
 /// RTCP's wall clock is `HostTime`: the NTP timestamps of reports are elapsed time on the machine's monotonic clock, as RFC 3550
 /// §6.4.1 allows. They suit round trips and the mapping of media to that clock, not dates.
