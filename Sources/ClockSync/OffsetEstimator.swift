@@ -28,6 +28,7 @@ struct OffsetEstimator: Sendable {
 
     private(set) var fit: OffsetFit?
     private var windows = BothDirections<[OffsetWindow]>(repeating: [])
+    private var seconds = RankSeconds()
     private var detectors = BothDirections(repeating: ChangeDetector())
     private var prior = RatePrior()
     private var start = -Double.infinity  // windows before are not used
@@ -110,6 +111,7 @@ struct OffsetEstimator: Sendable {
                 .map { $0.shifted(by: shifts[direction]) }
         }
         self.start = start
+        seconds.forget()
         shifts = BothDirections(repeating: 0)
         shiftVariance = 0
         fit = nil
@@ -136,7 +138,7 @@ struct OffsetEstimator: Sendable {
     private mutating func refit() {
         windowsSinceFit = 0
         guard windows.outgoing.count >= 2, windows.incoming.count >= 2 else { return }
-        let found = OffsetFit(windows, prior: prior)
+        let found = OffsetFit(windows, &seconds, prior: prior)
         if found.bounds.roundTrip > 0 {
             fit = found
         } else if fit == nil {
@@ -207,6 +209,7 @@ struct OffsetEstimator: Sendable {
     /// Corrects a direction for the change of its path by `seconds` from `time` on. Windows about the change are dropped.
     private mutating func correct(_ direction: Direction, by seconds: Double, since time: Double) {
         shifts[direction] += seconds
+        self.seconds.forget()
         windows[direction] = windows[direction].compactMap { window in
             if window.start >= time { return window.shifted(by: -seconds) }
             return window.end < time - 2 * TransitWindow.length ? window : nil

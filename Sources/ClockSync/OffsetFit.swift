@@ -11,8 +11,10 @@ struct OffsetFit: BitwiseCopyable, Sendable {
     let ranks: RankLine?
     let bounds: PacketBounds
 
-    /// - Parameter windows: at least one for each direction.
-    init(_ windows: BothDirections<[OffsetWindow]>, prior: RatePrior) {
+    /// - Parameters:
+    ///   - windows: at least one for each direction.
+    ///   - seconds: the shifts of the windows so far.
+    init(_ windows: BothDirections<[OffsetWindow]>, _ seconds: inout RankSeconds, prior: RatePrior) {
         let origin = Direction.allCases.flatMap { windows[$0].suffix(1) }.map(\.end).max() ?? 0
         let mean = RobustMean(windows, at: origin, prior: prior)
         var low = mean.rate - 2 * mean.rateDeviation
@@ -23,7 +25,7 @@ struct OffsetFit: BitwiseCopyable, Sendable {
         }
         self.origin = origin
         self.mean = mean
-        ranks = RankLine(windows, at: origin, near: mean.rate, prior: prior)
+        ranks = RankLine(seconds.points(windows, rate: mean.rate), at: origin, prior: prior)
         var recent = windows
         for direction in Direction.allCases {
             let late = windows[direction].filter { $0.end > origin - Self.boundsMemory }

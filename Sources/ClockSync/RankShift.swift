@@ -21,7 +21,7 @@ struct RankShift: BitwiseCopyable, Sendable {
     private(set) var variance = 0.0
 
     private static let leastCount = 3
-    private static let steps = 20
+    private static let steps = 16
     /// The deviation of a reported transit time, from its unit and the resolution of send times.
     private static let resolution = 4e-6
 
