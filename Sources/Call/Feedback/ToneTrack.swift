@@ -6,7 +6,7 @@ import EarshotAudioBase
 struct ToneTrack: BitwiseCopyable {
     /// The levels that are kept.
     static var capacity: Int { @_noLocks get { 256 } }
-    /// The windows without the peak after which it counts as gone.
+    /// The windows without the peak that a track bears.
     private static var greatestMissCount: Int { @_noLocks get { 2 } }
     /// The bits of ``isAlone`` that are counted, and the least number of them that are set in a tone without harmonics.
     private static var aloneBits: (mask: UInt64, least: Int) { @_noLocks get { (0xFF, 5) } }
@@ -30,7 +30,7 @@ struct ToneTrack: BitwiseCopyable {
 
     /// The memory of the levels, for the next track.
     var memory: UnsafeMutablePointer<Float> { @_noLocks get { levels } }
-    var isGone: Bool { @_noLocks get { missed > Self.greatestMissCount } }
+    var isOver: Bool { @_noLocks get { missed > Self.greatestMissCount } }
     /// True if the peak is in the last window, and may be tested.
     var isTestable: Bool { @_noLocks get { missed == 0 && exempt == 0 } }
     /// True if most of the last windows had no harmonic of the tone, nor a tone of which it is one.

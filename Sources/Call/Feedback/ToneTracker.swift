@@ -184,7 +184,7 @@ struct ToneTracker: ~Copyable {
             } else {
                 tracks[index].addMiss()
             }
-            guard !tracks[index].isGone else { continue }
+            guard !tracks[index].isOver else { continue }
             swap(kept, index)
             kept &+= 1
         }
