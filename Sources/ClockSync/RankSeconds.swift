@@ -19,7 +19,7 @@ struct RankSeconds: Sendable {
 
     private var seconds: [Int: Second] = [:]
 
-    /// The windows of each direction, half a second, with which a second that has just begun counts.
+    /// The windows of each direction, half a second, without which a second that has just begun counts with the one before.
     private static let leastCount = 5
 
     /// Forgets all shifts, because the windows were corrected.
@@ -36,13 +36,15 @@ struct RankSeconds: Sendable {
         }
         seconds = seconds.filter { counts[$0.key] != nil }
         let newest = counts.keys.max() ?? 0
+        let isBegun =
+            counts[newest - 1] != nil && counts[newest].map { min($0.outgoing, $0.incoming) < Self.leastCount } ?? false
         return counts.keys.sorted().compactMap { number in
             guard let count = counts[number] else { return nil }
-            let isPart = min(count.outgoing, count.incoming) < Self.leastCount
-            if number == newest, isPart, counts[number - 1] != nil { return nil }
+            if isBegun, number == newest { return nil }
+            if isBegun, number == newest - 1 { return Self.point(windows, of: number...newest, rate: rate) }
             // Windows of the oldest second are forgotten one by one.
             if let known = seconds[number], known.count >= count.outgoing + count.incoming { return known.point }
-            let point = Self.point(windows, of: number, rate: rate)
+            let point = Self.point(windows, of: number...number, rate: rate)
             seconds[number] = Second(count: count.outgoing + count.incoming, point: point)
             return point
         }
@@ -52,9 +54,13 @@ struct RankSeconds: Sendable {
         Int(max(-1e9, min(1e9, window.fastest.time.rounded(.down))))
     }
 
-    private static func point(_ windows: BothDirections<[OffsetWindow]>, of number: Int, rate: Double) -> Point? {
+    private static func point(
+        _ windows: BothDirections<[OffsetWindow]>, of numbers: ClosedRange<Int>, rate: Double
+    ) -> Point? {
         var own = BothDirections<[OffsetWindow]>(repeating: [])
-        for direction in Direction.allCases { own[direction] = windows[direction].filter { second(of: $0) == number } }
+        for direction in Direction.allCases {
+            own[direction] = windows[direction].filter { numbers.contains(second(of: $0)) }
+        }
         guard !own.outgoing.isEmpty, !own.incoming.isEmpty else { return nil }
         let times = Direction.allCases.map { direction in
             own[direction].reduce(0) { $0 + $1.fastest.time } / Double(own[direction].count)
