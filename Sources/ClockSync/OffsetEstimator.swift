@@ -144,17 +144,16 @@ struct OffsetEstimator: Sendable {
         } else if fit == nil {
             // Packets before and after a step, or a peer that lies.
             for direction in Direction.allCases { windows[direction] = Array(windows[direction].suffix(1)) }
+            seconds.forget()
         }
     }
 
     /// Decides about a suspected change, if enough windows show it.
     private mutating func judge(_ change: Change, _ fit: OffsetFit) {
-        let found = BothDirections(
-            outgoing: jump(since: change.start, .outgoing, fit), incoming: jump(since: change.start, .incoming, fit))
         let count = Direction.allCases.map { residuals(since: change.start, $0).count }.min() ?? 0
-        guard count >= (fit.usesBounds ? 6 : 4), let outgoing = found.outgoing, let incoming = found.incoming else {
-            return
-        }
+        guard count >= (fit.usesBounds ? 6 : 4), let outgoing = jump(since: change.start, .outgoing, fit),
+            let incoming = jump(since: change.start, .incoming, fit)
+        else { return }
         let changed = abs(outgoing.seconds) > abs(incoming.seconds) ? Direction.outgoing : .incoming
         let (larger, smaller) = changed == .outgoing ? (outgoing, incoming) : (incoming, outgoing)
         self.change?.error =

@@ -38,9 +38,8 @@ struct OffsetFit: BitwiseCopyable, Sendable {
     /// Seconds. The bounds need no more, and a rate that wanders by 0.02 ppm a second bends their lines by 1 µs in this time.
     private static let boundsMemory = 10.0
 
-    /// True if the bounds are a better estimate than the mean, and then than the ranks.
-    ///
-    /// Where they are, the mean's error is far larger than that of the bounds. That of the ranks is not in the first second.
+    /// True if the bounds' error is smaller than the mean's. It is not compared with the ranks' error, which in the first second may
+    /// be small even where the bounds are better.
     var usesBounds: Bool { bounds.error < mean.error }
     /// The peer's clock less ours in seconds at ``origin``.
     var offset: Double { usesBounds ? bounds.offset : ranks?.offset ?? mean.offset }

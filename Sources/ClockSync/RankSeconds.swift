@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The shifts of seconds (``RankShift``), each computed once when its second is complete.
+/// The shifts of seconds (``RankShift``), each computed again only when its second has more windows.
 ///
 /// A second is short against the drift of two clocks (0.1 ms at 100 ppm), and has enough packets that its shift is as exact as if all
 /// packets of a minute were ranked at once.
@@ -19,7 +19,7 @@ struct RankSeconds: Sendable {
 
     private var seconds: [Int: Second] = [:]
 
-    /// The windows of each direction, half a second, without which a second that has just begun counts with the one before.
+    /// A second with fewer windows than this in a direction (half a second) is joined with the second before it.
     private static let leastCount = 5
 
     /// Forgets all shifts, because the windows were corrected.

@@ -2,9 +2,9 @@
 
 /// The shift between the transit times of both directions, by their ranks.
 ///
-/// If the delays of both directions have one distribution, each next shorter transit time among those of both directions belongs to
-/// a direction with the probability of that direction's share among the transit times up to it. Packets that were held up count in
-/// the shares as long as their limit does. The shift is the one with which as many belong to each direction as expected: the
+/// If the delays of both directions have one distribution, each transit time is outgoing with a probability equal to the outgoing
+/// share of the transit times that are not longer. A held-up packet counts in the shares of transit times that are at least its
+/// limit. The shift is the one with which as many belong to each direction as expected: the
 /// log-rank test (N. Mantel, "Evaluation of survival data and two new rank order statistics", 1966), reversed in time for
 /// observations that are censored on the left. It needs to know nothing of the distribution, and whatever the shares of held-up
 /// packets are, they do not move it. A late packet counts as any other, however late it is.

@@ -30,7 +30,8 @@ struct TransitWindow: Sendable {
     private static let capacity = 256
     /// The nanoseconds after another arrival within which a packet counts as held up by that one.
     private static let heldTime: Int64 = 50_000
-    /// The nanoseconds after a packet in which an earlier one that arrives was overtaken. After more the sender's clock was set back.
+    /// A packet that arrives within these nanoseconds after one that was sent later was overtaken. Later, the sender's clock was set
+    /// back.
     private static let overtakingTime: Int64 = 100_000_000
     /// The shares of all transit times between which they are typical. Shorter ones are rare among packets that follow each other
     /// closely, and longer ones vary more.
@@ -71,7 +72,8 @@ struct TransitWindow: Sendable {
     mutating func close() -> (fastest: Packet, typical: Packet, transits: [ReportedTransit])? {
         defer { packets.removeAll(keepingCapacity: true) }
         guard let least = packets.lazy.map(\.transit).min() else { return nil }
-        let transits = packets.lazy.filter { !$0.isOvertaken }.prefix(ReportedTransit.maximumCount)
+        let used = packets.lazy.filter { !$0.isOvertaken && $0.transit &- least < Self.longestDelay }
+        let transits = used.prefix(ReportedTransit.maximumCount)
             .map { ReportedTransit(nanoseconds: $0.limit &- least, isHeld: $0.isHeld) }
         packets.sort { $0.transit < $1.transit }
         guard let fastest = packets.first else { return nil }

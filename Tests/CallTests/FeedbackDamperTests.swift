@@ -99,6 +99,13 @@ import Testing
         #expect(loudest < 0.02)
         let last = line.sent.suffix(4_800).reduce(0) { max($0, abs($1)) }
         #expect(last < 2e-3)
+        // The rest of the voice is 2 dB softer.
+        let other = Self.tone(300, from: 0.1, decibels: 0, seconds: 1)
+        for first in stride(from: 0, through: other.count - Self.block, by: Self.block) {
+            line.send(Array(other[first..<first + Self.block]))
+        }
+        let peak = line.sent.suffix(4_800).reduce(0) { max($0, abs($1)) }
+        #expect((0.073...0.083).contains(peak), "\(peak)")
         line.damper.restart()
         // The band fades out, and then no sample is changed.
         let speech = (0..<Self.block * 200).map { Float(0.2 * sin(0.05 * Double($0)) * sin(0.001 * Double($0))) }
@@ -106,6 +113,17 @@ import Testing
             line.send(Array(speech[first..<first + Self.block]))
         }
         #expect(line.sent.suffix(Self.block * 50).elementsEqual(speech.suffix(Self.block * 50)))
+    }
+
+    @Test func `a steady tone near full scale is tested once`() {
+        let sound = Self.tone(1_000, from: 0.5, decibels: 0, upTo: 0.5, seconds: 20)
+        let (sent, report) = Self.send(sound)
+        #expect(report == FeedbackReport())
+        let windows = stride(from: 0, to: sent.count - 4_800, by: 4_800).map { first in
+            sent[first..<first + 4_800].reduce(0) { $0 + $1 * $1 } / 4_800
+        }
+        let softer = windows.indices.filter { windows[$0] < 0.12 }
+        #expect(!softer.isEmpty && softer.count <= 4 && softer[softer.count - 1] - softer[0] < 5, "\(softer)")
     }
 
     @Test func `a note with harmonics, a steady tone and silence are not touched`() {

@@ -63,9 +63,12 @@ import Testing
         #expect(notices.notices(DuetExample.status(.singing), people()) == [.say("Sing.")])
         #expect(notices.notices(DuetExample.status(.paused), people()) == [.say("The song is paused.")])
         func changed(_ revision: UInt32, _ phase: DuetStatus<MemberID>.Phase) -> LiveDuetStatus {
-            DuetExample.status(phase) { ($0.duet.revision, $0.duet.changer) = (revision, $0.duet.singers[0].member) }
+            DuetExample.status(phase) {
+                ($0.duet.revision, $0.duet.changer) = (revision, $0.duet.singers[0].member)
+                $0.duet.changedPosition = 90
+            }
         }
-        #expect(notices.notices(changed(1, .paused), people()) == [.say("Ben has moved the song to 1:00.")])
+        #expect(notices.notices(changed(1, .paused), people()) == [.say("Ben has moved the song to 1:30.")])
         #expect(notices.notices(changed(2, .singing), people()) == [.say("Ben has resumed the song.")])
         #expect(notices.notices(changed(3, .paused), people()) == [.say("Ben has paused the song.")])
         #expect(notices.notices(DuetExample.status(.counting(0.5)), people()) == [])

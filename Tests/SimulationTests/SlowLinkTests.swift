@@ -226,6 +226,7 @@ import Testing
                 for peer in 0..<2 {
                     streamCount += 1
                     let stepsUp = try rate(call, peer).stepsUp
+                    if codec == .pcm { #expect(try rate(call, peer).stepsDown > 0) }
                     if stepsUp > 0 { steps.append("\(capacity) b/s, seed \(seed), peer \(peer)") }
                 }
             }

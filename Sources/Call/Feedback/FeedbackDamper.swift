@@ -29,15 +29,15 @@ struct FeedbackDamper: ~Copyable {
     private static var loudTest: Float { @_noLocks get { 18 } }
     /// The least level of a tone near full scale in decibels.
     private static var loud: Float { @_noLocks get { -10 } }
-    /// The windows of a test: more than a loop's delay and the tracker's window.
+    /// The windows of a test. The decay of a loop of more than 0.19 s comes too late, so such a loop is not found.
     private static var testWindows: Int { @_noLocks get { 25 } }
     /// The decibels by which a tone decays in its test if it is of a loop.
     private static var decay: Float { @_noLocks get { 6 } }
     /// The windows for which a tone is damped: a minute.
     private static var heldWindows: Int { @_noLocks get { 6_000 } }
-    /// The windows after which a released tone is forgotten.
-    private static var memory: Int { @_noLocks get { 1_000 } }
-    /// The windows for which a released tone is not tested again, times ``caution``.
+    /// The windows without a release after which ``caution`` is 1 again.
+    private static var cautionWindows: Int { @_noLocks get { 1_000 } }
+    /// The windows for which a released tone is not tested again, times ``caution``. One near full scale is not tested again at all.
     private static var exemption: Float { @_noLocks get { 100 } }
     private static var slotCount: Int { @_noLocks get { 8 } }
     private static var greatestTestCount: Int { @_noLocks get { 4 } }
@@ -177,7 +177,7 @@ struct FeedbackDamper: ~Copyable {
             case .held: break
             }
         }
-        if window &- lastRelease > Self.memory { caution = 1 }
+        if window &- lastRelease > Self.cautionWindows { caution = 1 }
         for t in 0..<tracker.trackCount where testCount < Self.greatestTestCount {
             guard let isLoud = suspicion(of: t), !isTested(tracker.tracks[t].frequency), let slot = freeSlot() else {
                 continue
@@ -207,7 +207,7 @@ struct FeedbackDamper: ~Copyable {
             lastRelease = window
             caution = min(6, caution * 1.5)
             for t in 0..<tracker.trackCount where abs(tracker.tracks[t].frequency - slots[slot].frequency) < 1.5 {
-                tracker.tracks[t].exempt(for: Int(Self.exemption * caution))
+                tracker.tracks[t].exempt(for: slots[slot].isLoud ? .max : Int(Self.exemption * caution))
             }
         }
         return true

@@ -6,7 +6,7 @@ import EarshotAudioBase
 struct ToneTrack: BitwiseCopyable {
     /// The levels that are kept.
     static var capacity: Int { @_noLocks get { 256 } }
-    /// The windows without the peak that a track bears.
+    /// A track continues over this many windows without its peak.
     private static var greatestMissCount: Int { @_noLocks get { 2 } }
     /// The bits of ``isAlone`` that are counted, and the least number of them that are set in a tone without harmonics.
     private static var aloneBits: (mask: UInt64, least: Int) { @_noLocks get { (0xFF, 5) } }

@@ -7,10 +7,10 @@ import EarshotAudioDSP
 import EarshotSpectrum
 import Glibc
 
-/// Follows the peaks in the spectrum of a sound over windows of 43 ms, one every 10 ms. Owns memory of the render thread.
+/// Follows the peaks in the spectrum of a sound over windows of 43 to 45 ms, one every 10 ms. Owns memory of the render thread.
 ///
-/// A peak counts if it is 12 dB above its surroundings, and is alone if no harmonic of it, and no tone of which it would be one,
-/// is nearer than 12 dB below it. Both are criteria of T. van Waterschoot and M. Moonen, "Comparative evaluation of howling
+/// A peak counts if it is 12 dB above its surroundings. It is alone if its second and third harmonics, and any tone of which it would
+/// be a harmonic, are at least 12 dB weaker. Both are criteria of T. van Waterschoot and M. Moonen, "Comparative evaluation of howling
 /// detection criteria in notch-filter-based howling suppression", 2010: peak-to-neighbouring and peak-to-harmonic power ratio.
 struct ToneTracker: ~Copyable {
     /// The seconds between two windows.
@@ -24,7 +24,7 @@ struct ToneTracker: ~Copyable {
     private static var prominence: Float { @_noLocks get { 15.85 } }
     /// The least power of a peak: −75 dB.
     private static var leastPower: Float { @_noLocks get { 3.2e-8 } }
-    /// The bins on each side of a tone that its own power reaches, with the neighbours that are looked at.
+    /// The least distance in bins between a tone and its neighbours in a series of harmonics at which their powers do not mix.
     private static var lobe: Float { @_noLocks get { 4 } }
     /// The greatest change of a tone's frequency between two windows, in bins.
     private static var tolerance: Float { @_noLocks get { 0.5 } }

@@ -31,7 +31,7 @@ struct AACReceiver {
     private static let unitFrames = 1024
     private let holdTime: Double
     private let reorderCapacity: Int
-    /// The missing frames after which a unit does not overlap the last decoded one: that was concealed until nothing of it was
+    /// From this many missing frames on, a unit does not overlap the last decoded one: that was concealed until nothing of it was
     /// left, and would be heard once more.
     private static let forgottenDistance = 2 * unitFrames
     /// The maximum jump of the timeline in frames; a greater one counts as a new beginning.

@@ -148,7 +148,7 @@ package struct RatePolicy: Sendable {
         return limit
     }
 
-    /// Returns true if the remote peer repeats a request, which was followed.
+    /// Returns true for a repetition of a request that was followed.
     private func isRepeated(_ limit: Double, at now: Double) -> Bool {
         limit == self.limit && isMeasured && suspicion == nil && now - troubleTime < Self.settling
             && chosen >= min(fitting(limit), rungs.count - 1)

@@ -191,7 +191,7 @@ extension DuetCore {
         if transport.isInTurn == true { status.keptAttempt = transport.kept }
         status.hasAgreed = agreement == transport.attempt
         status.hasLeft = agreement == nil && finishedAttempt == transport.attempt
-        status.revision = transport.revision
+        (status.revision, status.changedPosition) = (transport.revision, Double(transport.position) * 1e-9)
         status.changer = transport.changer.flatMap { number in others.first { $0.value.message.singer == number }?.key }
         let nearby = nearbyMembers
         status.singers = others.sorted { $0.key < $1.key }.map { member, other in

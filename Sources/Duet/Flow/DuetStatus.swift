@@ -85,6 +85,8 @@ package struct DuetStatus<Member: Hashable & Comparable & Sendable>: Hashable, S
     package var revision: UInt32 = 0
     /// The other singer who made that change; nil for the local one, and if it is not known.
     package var changer: Member?
+    /// The seconds of the song from which it went on after that change.
+    package var changedPosition = 0.0
     /// The seconds of the song that have been played; 0 before the start.
     package var position = 0.0
     /// True if the local singer has agreed to the attempt.

@@ -199,7 +199,7 @@ struct DuetNotices {
         guard let old, let changer = duet.changer, duet.revision != old.revision, duet.attempt == old.attempt,
             duet.phase.isSong, duet.song == old.song
         else { return [] }
-        return [.say(DuetSentences.moved(by: people.name(changer), to: duet.position))]
+        return [.say(DuetSentences.moved(by: people.name(changer), to: duet.changedPosition))]
     }
 
     /// - Parameters:
@@ -212,6 +212,8 @@ struct DuetNotices {
         case (_, .getting): [.say(DuetSentences.songArrives)]
         case (.getting, .agreeing): [.say(DuetSentences.songIsHere)]
         case (.paused, .singing): [.say(DuetSentences.resumed(by: changer))]
+        case (.paused, .counting): changer.map { [.say(DuetSentences.resumed(by: $0))] } ?? []
+        case (.singing, .counting): changer.map { [.say(DuetSentences.moved(by: $0, to: 0))] } ?? []
         case (_, .counting) where old != .paused && old != .singing: [.say(DuetSentences.counting)]
         case (_, .singing): [.say(singer.map(DuetSentences.listening(to:)) ?? DuetSentences.singing)]
         case (_, .paused): [.say(DuetSentences.paused(by: changer))]

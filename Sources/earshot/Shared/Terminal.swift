@@ -32,17 +32,25 @@ enum Terminal {
     /// The live line that the terminal shows; nil if something else was printed after it.
     private static let liveLine = Mutex<String?>(nil)
 
-    /// Redraws the live line, which is the last line of the terminal, if it differs from that which is shown. Does nothing if
-    /// ``redraws`` is false.
+    /// Redraws the live line, the last line of the terminal, unless it is already shown. Does nothing if ``redraws`` is false.
     static func live(_ line: String) {
-        guard redraws, liveLine.withLock({ $0 != line }) else { return }
-        write(clear + line)
-        liveLine.withLock { $0 = line }
+        guard redraws else { return }
+        liveLine.withLock { shown in
+            guard shown != line else { return }
+            put(clear + line)
+            shown = line
+        }
     }
 
     /// Writes to standard error; ignores errors, because a closed terminal is no reason to end a call.
     private static func write(_ text: String) {
-        liveLine.withLock { $0 = nil }
+        liveLine.withLock { shown in
+            put(text)
+            shown = nil
+        }
+    }
+
+    private static func put(_ text: String) {
         let bytes = Array(text.utf8)
         _ = Foundation.write(STDERR_FILENO, bytes, bytes.count)
     }

@@ -31,17 +31,15 @@ import Testing
         }
     }
 
-    @Test(arguments: FeedbackLoop.Sound.allCases)
-    func `nothing is damped in a loop that cannot feed back`(sound: FeedbackLoop.Sound) throws {
+    @Test(arguments: [FeedbackLoop.Sound.silence, .talk])
+    func `nothing is changed in a loop that cannot feed back`(sound: FeedbackLoop.Sound) throws {
         let sentences = try SameRoomVoices.sentences(RecordedSpeech.sentences)
         for seed in Self.seeds {
             var loop = FeedbackLoop(gain: -10, delay: 0.04, sound: sound)
             let damped = loop.run(seed: seed, sentences)
             #expect(damped.dampedCount == 0)
             loop.isDamped = false
-            // Not a sample of talk differs.
-            let plain = loop.run(seed: seed, sentences)
-            if sound != .singing { #expect(damped.played == plain.played) }
+            #expect(damped.played == loop.run(seed: seed, sentences).played)
         }
     }
 }
