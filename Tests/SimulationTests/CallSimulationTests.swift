@@ -157,7 +157,7 @@ import Testing
             #expect(abs(stream.packetsSent - 3_750) <= 1)
             // 128 frames of 16 bits, 12 bytes of RTP and 12 of the send time, a report every second and ten on clocks.
             #expect(abs(stream.payloadKilobitsPerSecond - 768) < 0.5)
-            #expect(stream.kilobitsPerSecond > 838 && stream.kilobitsPerSecond < 849)
+            #expect(stream.kilobitsPerSecond > 845 && stream.kilobitsPerSecond < 856)
             #expect(stream.networkMs.map { abs($0.p50 - 5) < 0.01 && abs($0.max - 5) < 0.01 } == true)
         }
     }
