@@ -12,42 +12,67 @@ struct RankSeconds: Sendable {
     }
 
     private struct Second {
-        /// The windows of both directions.
-        var count: Int
+        var number: Int
+        /// The windows of each direction.
+        var counts = BothDirections(repeating: 0)
         var point: Point?
+
+        var count: Int { counts.outgoing + counts.incoming }
+        /// True if it has too few windows for a shift of its own.
+        var isPart: Bool { min(counts.outgoing, counts.incoming) < RankSeconds.leastCount }
     }
 
-    private var seconds: [Int: Second] = [:]
+    /// In ascending order.
+    private var seconds: [Second] = []
 
     /// A second with fewer windows than this in a direction (half a second) is joined with the second before it.
     private static let leastCount = 5
 
     /// Forgets all shifts, because the windows were corrected.
-    mutating func forget() { seconds = [:] }
+    mutating func forget() { seconds = [] }
 
     /// Returns the shifts of the windows' seconds; empty if a direction's transit times are unknown.
     /// - Parameter rate: an estimate, which takes the drift out of each new second.
     mutating func points(_ windows: BothDirections<[OffsetWindow]>, rate: Double) -> [Point] {
-        var counts: [Int: BothDirections<Int>] = [:]
+        let known = seconds
+        seconds = Self.count(windows)
+        var points: [Point] = []
+        // A newest second that has just begun is joined with the one before.
+        let joined = seconds.last.flatMap { last in
+            last.isPart && seconds.dropLast().last?.number == last.number - 1 ? last.number - 1...last.number : nil
+        }
+        for index in seconds.indices {
+            let second = seconds[index]
+            if let joined, joined.upperBound == second.number { break }
+            if let old = known.first(where: { $0.number == second.number }), old.count >= second.count {
+                // Windows of the oldest second are forgotten one by one.
+                seconds[index] = old
+            } else {
+                seconds[index].point = Self.point(windows, of: second.number...second.number, rate: rate)
+            }
+            points += seconds[index].point.map { [$0] } ?? []
+        }
+        guard let joined else { return points }
+        return points.filter { $0.time < Double(joined.lowerBound) }
+            + (Self.point(windows, of: joined, rate: rate).map { [$0] } ?? [])
+    }
+
+    /// Returns the seconds of windows in ascending order, without their shifts.
+    private static func count(_ windows: BothDirections<[OffsetWindow]>) -> [Second] {
+        var seconds: [Second] = []
         for direction in Direction.allCases {
-            for index in windows[direction].indices {
-                counts[Self.second(of: windows[direction][index]), default: .init(repeating: 0)][direction] += 1
+            for window in windows[direction] {
+                let number = second(of: window)
+                var place = seconds.endIndex
+                while place > 0, seconds[place - 1].number > number { place -= 1 }
+                if place == 0 || seconds[place - 1].number < number {
+                    seconds.insert(Second(number: number), at: place)
+                    place += 1
+                }
+                seconds[place - 1].counts[direction] += 1
             }
         }
-        seconds = seconds.filter { counts[$0.key] != nil }
-        let newest = counts.keys.max() ?? 0
-        let isBegun =
-            counts[newest - 1] != nil && counts[newest].map { min($0.outgoing, $0.incoming) < Self.leastCount } ?? false
-        return counts.keys.sorted().compactMap { number in
-            guard let count = counts[number] else { return nil }
-            if isBegun, number == newest { return nil }
-            if isBegun, number == newest - 1 { return Self.point(windows, of: number...newest, rate: rate) }
-            // Windows of the oldest second are forgotten one by one.
-            if let known = seconds[number], known.count >= count.outgoing + count.incoming { return known.point }
-            let point = Self.point(windows, of: number...number, rate: rate)
-            seconds[number] = Second(count: count.outgoing + count.incoming, point: point)
-            return point
-        }
+        return seconds
     }
 
     private static func second(of window: OffsetWindow) -> Int {

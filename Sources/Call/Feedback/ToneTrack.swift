@@ -114,4 +114,11 @@ struct SpectralPeak: BitwiseCopyable {
     var level: Float
     /// True if the peak has no strong harmonic, and is no harmonic of a strong tone.
     var isAlone: Bool
+
+    @_noLocks
+    init(frequency: Float, level: Float, isAlone: Bool) {
+        self.frequency = frequency
+        self.level = level
+        self.isAlone = isAlone
+    }
 }
